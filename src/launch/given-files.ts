@@ -8,7 +8,7 @@ export interface GivenFile {
   readonly to: string
 }
 
-/** The time between two copies. The part looks at its copy once a minute. */
+/** The time between two rounds of copies. The part itself reads its copy once a minute. */
 const copyEveryMs = 15_000
 
 /**

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * What set-up found or made, as absolute paths. `setup/setup.mjs` writes the paths to `.roost-setup.json` in
+ * The absolute paths of what set-up found or made. `setup/setup.mjs` writes them to `.roost-setup.json` in
  * the checkout, and only this file reads them.
  */
 export interface Installed {
@@ -10,28 +10,31 @@ export interface Installed {
   /** Debian's `docker-registry` binary. */
   readonly registry?: string
   readonly qemu?: string
-  /** `vmlinux`, initrd and keeper, as `guest/build.mjs` made them. */
+  /** The directory with `vmlinux`, initrd and keeper, as `guest/build.mjs` made them. */
   readonly guestDirectory?: string
-  /** `boot/vmlinuz-*` and `lib/modules/*` of the kernel package, extracted. */
+  /** The directory with `boot/vmlinuz-*` and `lib/modules/*` of the kernel package, extracted. */
   readonly kernelDirectory?: string
-  /** The workflows, bundled for the worker. */
+  /** The bundle of the workflows, for the worker. */
   readonly workflowBundle?: string
-  /** OCI layouts of the official images. */
+  /** The directory with the OCI layouts of the official images. */
   readonly sampleImages?: string
   /**
-   * Reference proxies and h2load, extracted. They exist only after `setup --tests` or `setup --bench
-   * gateway`.
+   * The directory with the reference proxies and h2load, extracted. It exists only after `setup --tests` or
+   * `setup --bench gateway`.
    */
   readonly loadTools?: string
   /** This path and the next ones exist only after `setup --tests`. */
   readonly testServer?: string
   readonly temporalServer?: string
   readonly temporalSqlTool?: string
-  /** The production server's PostgreSQL schema, `temporal/versioned` and `visibility/versioned` below it. */
+  /**
+   * The directory with the PostgreSQL schema of the production server: `temporal/versioned` and
+   * `visibility/versioned`.
+   */
   readonly temporalSchema?: string
 }
 
-/** Something that set-up installs is missing. */
+/** Set-up has not installed something that the stack needs. */
 export class NotInstalled extends Error {
   override readonly name = 'NotInstalled'
 }

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { generateRegistrySigningKey } from '../registry/signing-key.ts'
 
 /**
- * The files of `<data dir>/keys`. They are made at the first start and never replaced, because everything
- * that they protect would be lost with them.
+ * The files of `<data dir>/keys`. They are made at the first start and never replaced: without them,
+ * everything that they protect would be lost.
  */
 export interface KeyFiles {
   readonly secretKeyFile: string
@@ -32,7 +32,7 @@ export async function ensureSecret(file: string, make: () => string): Promise<st
   return (await readFile(file, 'utf8')).trim()
 }
 
-/** Writes the certificate first, because a key counts as a finished pair. */
+/** Writes the certificate before the key, because an existing key means that the pair is complete. */
 async function ensureRegistryKey(files: KeyFiles, nowMs: number): Promise<void> {
   if ((await textOf(files.registryKeyFile)) !== undefined) return
   const made = await generateRegistrySigningKey(nowMs)

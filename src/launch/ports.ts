@@ -30,7 +30,7 @@ export async function isPortFree({ host, port }: PortAt): Promise<boolean> {
   }
 }
 
-/** A port that was chosen by a setting is taken. */
+/** The port that a setting chooses is in use by another program. */
 export class PortInUse extends Error {
   override readonly name = 'PortInUse'
 }
@@ -43,9 +43,9 @@ export async function requireFreePort(at: PortAt, settingName: string, what: str
 }
 
 /**
- * Ports for services on 127.0.0.1 whose ports nobody needs to know. The ports of the last start (in `file`)
- * are used again if they are still free; otherwise new ones are chosen. `promised` are the ports of services
- * that do not listen yet.
+ * Returns ports for services on 127.0.0.1 whose ports nobody needs to know. The ports of the last start are
+ * in `file`. They are used again if they are still free; otherwise new ones are chosen. `promised` are ports
+ * that other services will use but do not listen on yet; they are not chosen.
  */
 export async function rememberedPorts<const Name extends string>(
   file: string,

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 const pollMs = 50
-/** A part that accepts a connection and never answers must not stop the polling. */
+/**
+ * How long one attempt waits for an answer. A part that accepts a connection and never answers must not stop
+ * the polling.
+ */
 const answerLimitMs = 2_000
 
 /**

@@ -29,7 +29,10 @@ export interface StackPlan {
   readonly addresses: StackAddresses
   /** The parts, in the order of their start. */
   readonly parts: readonly Part[]
-  /** Prepares services that are not the stack's own. It has to run before the parts start. */
+  /**
+   * Prepares services that the settings name in place of the stack's own. It has to run before the parts
+   * start.
+   */
   readonly prepareGivenServices: () => Promise<void>
   /**
    * Lets nobody but the parts connect to the embedded Temporal, until `reopenTemporal`. If that is

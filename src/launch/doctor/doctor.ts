@@ -29,11 +29,11 @@ export interface DoctorSettings {
   readonly vmEgress: boolean
 }
 
-/** Probes for what only the host's drivers can find out. */
+/** The probes whose answers only the host's drivers know. */
 export interface DoctorProbes {
-  /** Starts a small virtual machine for up to a few seconds. */
+  /** Starts a small virtual machine, which may run for a few seconds. */
   readonly acceleration: AccelerationProbe
-  /** The namespaces that a virtual machine's process can not have of its own. */
+  /** Finds the namespaces that a virtual machine's process can not get for itself. */
   readonly jailGaps: JailProbe
   readonly volumes: VolumesProbe
   readonly groups: GroupsProbe

@@ -1,6 +1,9 @@
 import type { DoctorCheck } from './check.ts'
 
-/** Finds what control groups can bound for virtual machines here. The host's driver knows where to look. */
+/**
+ * Finds which resources of virtual machines control groups can bound on this machine. The host's driver
+ * knows where to look.
+ */
 export type GroupsProbe = () => Promise<{
   readonly version: 1 | 2 | undefined
   readonly present: readonly string[]

@@ -12,7 +12,7 @@ const leastNodeMajor = 24
 interface Tool {
   readonly name: string
   readonly path: (installed: Installed) => string | undefined
-  /** The arguments with which the tool prints its version; absent if it is no program. */
+  /** The arguments with which the program prints its version. It is absent if the tool is not a program. */
   readonly versionArgs?: readonly string[]
 }
 

@@ -8,16 +8,17 @@ export type AccelerationProbe = () => Promise<{ readonly usable: boolean; readon
 
 const gibibyte = 1024 ** 3
 /**
- * Room for a few images and instances. With less than the second number PostgreSQL itself soon has trouble.
+ * With less than the first number of GiB free the doctor warns: it is room for a few images and instances.
+ * With less than the second it reports that room is missing, because PostgreSQL itself soon has trouble.
  */
 const comfortableDiskGib = 5
 const leastDiskGib = 1
-/** The parts take about 1 GiB; the rest is for instances. */
+/** Below this much memory the doctor warns. The parts take about 1 GiB; the rest is for instances. */
 const comfortableMemoryGib = 4
 
 /**
- * Checks whether this process is root. `vmEgress`: instances should reach the outside; the default is on as
- * root.
+ * Checks whether this process is root. `vmEgress` says whether instances should reach the outside. By
+ * default it is true if the stack is root.
  */
 export function rootCheck(found: { readonly isRoot: boolean; readonly vmEgress: boolean }): DoctorCheck {
   const name = 'root'
@@ -82,7 +83,10 @@ export function memoryCheck(): DoctorCheck {
   return { name: 'memory', status, detail }
 }
 
-/** Before the first start the directory does not exist yet, but its file system does. */
+/**
+ * Returns the directory or, if it does not exist, the nearest one above it. Before the first start the
+ * directory does not exist yet, but its file system does.
+ */
 async function nearestExisting(directory: string): Promise<string> {
   const there = await access(directory).then(
     () => true,

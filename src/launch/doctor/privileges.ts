@@ -9,7 +9,9 @@ import type { PartUser } from '../parts/part-users.ts'
 
 const run = promisify(execFile)
 const checkout = path.resolve(import.meta.dirname, '../../..')
-/** Stands for any user in the check. No process runs as this user. */
+/**
+ * The user with which the check tests what every user of the machine can read. No process runs as this user.
+ */
 const anybody = { uid: 65_534, gid: 65_534 }
 
 /** Checks whether the parts run as users of their own, and what those users can reach. */

@@ -8,7 +8,8 @@ const run = promisify(execFile)
 const versionLimitMs = 10_000
 
 /**
- * Reads the volumes on this host's disk through the host's driver; undefined if no agent has run here yet.
+ * Reads the volumes on this host's disk through the host's driver. Returns undefined if no agent has run
+ * here yet.
  */
 export type VolumesProbe = () => Promise<VolumesFound | undefined>
 
@@ -21,7 +22,10 @@ export interface VolumesFound {
   readonly unknown: readonly string[] | undefined
 }
 
-/** The agent runs these programs with a search path of its own, and finds them in these directories. */
+/**
+ * The directories in which the programs are searched. The agent runs them with a search path of its own,
+ * which has these directories.
+ */
 const programDirectories = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const programs = ['mke2fs', 'e2fsck', 'debugfs', 'filefrag', 'flock', 'prlimit', 'setpriv']
 
@@ -52,7 +56,7 @@ async function findProgram(program: string, directories: readonly string[]): Pro
   return undefined
 }
 
-/** The most UUIDs that are listed. The others are only counted. */
+/** The most UUIDs that are listed. The remaining ones are only counted. */
 const maxNamed = 5
 
 export async function volumesCheck(probe: VolumesProbe): Promise<readonly DoctorCheck[]> {

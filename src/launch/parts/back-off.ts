@@ -6,11 +6,11 @@
 const delaysMs = [200, 500, 1_000, 2_000, 5_000] as const
 const longestDelayMs = 10_000
 
-/** After this much uptime the delays begin again at the first one. */
+/** A part that has run for this long before it crashes gets the first delay again. */
 const soundAfterMs = 30_000
 
 export interface CrashRecord {
-  /** Crashes in a row, this one included. */
+  /** The number of crashes in a row, with this one. */
   readonly crashes: number
   readonly delayMs: number
 }

@@ -4,7 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { identify, isRunning, signalProcess } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 
-/** A keeper whose VM is gone writes its record and ends. A keeper that needs longer than this is killed. */
+/**
+ * How long a keeper may take to write its record and end after its VM has ended. A slower keeper is killed.
+ */
 const keeperLimitMs = 500
 const pollMs = 20
 
@@ -15,7 +17,7 @@ const pollMs = 20
  */
 export async function endLeftVirtualMachines(agentDirectory: string): Promise<number> {
   const found = keepersBelow(agentDirectory)
-  // A child that has not yet become its own program still looks like the keeper that made it.
+  // A child process of a keeper that has not started its own program yet looks like the keeper itself.
   const children = new Set(found.flatMap(({ pid }) => childrenOf(pid)))
   const keepers = found.filter(({ pid }) => !children.has(pid))
   for (const { pid } of keepers) for (const vm of lastOf(pid)) signalProcess(vm, 'SIGKILL')
@@ -40,8 +42,8 @@ function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
 }
 
 /**
- * The processes of a keeper's VM. Between a keeper and the VM may be the first process of the VM's
- * namespace; it is not among them, because it ends with the VM and reports how the VM ended.
+ * The processes of a keeper's VM. Between a keeper and its VM may be the first process of the VM's
+ * namespace. It is left out, because it ends with the VM and reports how the VM ended.
  */
 function lastOf(keeper: number): readonly number[] {
   return childrenOf(keeper).flatMap((child) => {

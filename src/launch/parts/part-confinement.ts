@@ -15,16 +15,16 @@ export interface Confinement {
 }
 
 /**
- * A view of the file system. `closed` are directories that the user may not enter, such as /root, and `kept`
- * is what the part needs below them. The part sees its program and its files at their usual paths, and
- * nothing else in the closed directories.
+ * A part's view of the file system. `closed` are directories that the part's user may not enter, such as
+ * /root. `kept` are the places below them that the part needs. The part sees its program and its files at
+ * their usual paths, and nothing else in the closed directories.
  */
 export interface View {
   readonly closed: readonly string[]
   readonly kept: readonly string[]
 }
 
-/** A part can not reach its own program. */
+/** A part's user can not reach the part's own program. */
 export class UnreachableProgram extends Error {
   override readonly name = 'UnreachableProgram'
 }
@@ -72,8 +72,8 @@ export async function confine(wanted: WantedConfinement): Promise<Confinement> {
 }
 
 /**
- * The words before a program's own command line. `setpriv` gives the supervisor's rights up. A view has to
- * be made before that.
+ * The words that are put before a program's own command line. They make the view, and then `setpriv` drops
+ * the supervisor's rights. The view comes first, because making it needs those rights.
  */
 export function confinedCommand(
   confinement: Confinement | undefined,
@@ -195,7 +195,10 @@ function parentsOf(place: string): readonly string[] {
   return parent === place ? [] : [...parentsOf(parent), parent]
 }
 
-/** All places on the path from one of these directories down to the program, with both ends. */
+/**
+ * All places from one of these directories down to the program: the directory, the program, and those
+ * between.
+ */
 function wayBelow(directories: readonly string[], program: string): readonly string[] {
   const way = [...parentsOf(program), program]
   return way.filter((place) => directories.some((one) => isWithin(place, one)))

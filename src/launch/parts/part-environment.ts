@@ -1,8 +1,8 @@
 import type { Part } from './part.ts'
 
 /**
- * Variables that say where a program runs: the path to its tools, its user's directory, language and time
- * zone.
+ * The names of the variables that other programs may inherit. They say where a program runs: the path to its
+ * tools, its user's directory, language and time zone.
  */
 const surroundings = /^(PATH|HOME|LANG|LC_[A-Z]+|TZ|TMPDIR)$/
 

@@ -11,8 +11,8 @@ export interface StackLog {
   readonly log: Logger
   onLine(part: string, line: string): void
   /**
-   * Logs lines of other programs as `debug` from now on. While a stack stops, these programs complain about
-   * services that go away, and that is no news.
+   * From now on logs the lines of other programs as `debug`. While a stack stops, these programs complain
+   * about services that have ended, and that is expected.
    */
   quieten(): void
 }
@@ -77,9 +77,9 @@ function parseObject(line: string): Record<string, unknown> | undefined {
  * it refused. The registry writes `level=warning`.
  */
 function levelOfText(line: string): Level {
-  // This line answers our own question whether PostgreSQL is ready yet.
+  // PostgreSQL writes this line because the supervisor asks whether it is ready yet.
   if (line.includes('the database system is starting up')) return 'debug'
-  // Every push first asks for layers that do not exist yet, and the registry calls each such answer an
+  // Every push first asks for layers that do not exist yet, and the registry logs each such answer as an
   // error.
   if (line.includes('msg="response completed with error"') && /http\.response\.status=4\d\d/.test(line))
     return 'debug'

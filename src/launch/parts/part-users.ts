@@ -3,8 +3,8 @@ import { chmod, chown, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /**
- * The users of the machine as which the parts run if the stack is root. Each part has one of its own, so
- * that a part that is taken over reaches neither the machine nor the files of other parts. Only the agent
+ * The users of the machine as which the parts run if the stack is root. Each part has a user of its own. So
+ * if somebody takes over a part, they reach neither the machine nor the files of other parts. Only the agent
  * stays root: it makes network devices, control groups and users of VMs.
  */
 export const PartUser = {
@@ -24,10 +24,10 @@ export interface UserIds {
 
 /** The program that makes users, from the Debian package passwd. */
 export const useradd = '/usr/sbin/useradd'
-/** The command that installs it. */
+/** The command that installs `useradd`. */
 export const useraddRemedy = 'apt-get install -y --no-install-recommends passwd'
 
-/** A part can not get a user of its own. */
+/** A user for a part could not be made. */
 export class UserNotMade extends Error {
   override readonly name = 'UserNotMade'
 }
@@ -59,7 +59,7 @@ async function makeUser(name: PartUser, program: string): Promise<void> {
   }
 }
 
-/** The users that the next start has to make. */
+/** The users that do not exist yet. The next start has to make them. */
 export async function absentUsers(): Promise<readonly PartUser[]> {
   const names = Object.values(PartUser)
   const there = await Promise.all(
@@ -74,8 +74,9 @@ export async function absentUsers(): Promise<readonly PartUser[]> {
 }
 
 /**
- * Gives a directory to a part alone, with everything that an earlier version made in it as another user. The
- * directory itself changes its owner last: as long as it has another owner, the work may be unfinished.
+ * Makes a part the only owner of a directory and of everything that an earlier version made in it as another
+ * user. The directory itself changes its owner last. So while it has another owner, the work may be
+ * unfinished.
  */
 export async function giveTree(directory: string, { uid, gid }: UserIds): Promise<void> {
   await chmod(directory, 0o700)
@@ -84,7 +85,7 @@ export async function giveTree(directory: string, { uid, gid }: UserIds): Promis
   await chown(directory, uid, gid)
 }
 
-/** Lets the users of a group, and nobody else, read a file of root. */
+/** Lets root and the users of a group read a file of root, and nobody else. */
 export async function letRead(file: string, { gid }: UserIds): Promise<void> {
   await chown(file, 0, gid)
   await chmod(file, 0o640)

@@ -17,17 +17,20 @@ export interface Part {
   /** The part's own user and rights. Without it the part runs as the supervisor's user. */
   readonly confinement?: Confinement | undefined
   /**
-   * True if users can keep the part busy as long as they like. Then it gets processors only when they are
-   * free.
+   * True if users can keep the part busy for as long as they like. Such a part gets only the processor time
+   * that other parts leave free.
    */
   readonly givesWay?: boolean
   readonly stopSignal: 'SIGTERM' | 'SIGINT'
-  /** The time that the part has to end before it is killed. */
+  /** How long the part may take to stop before it is killed. */
   readonly stopLimitMs: number
-  /** Called before each start, the first and those after a crash. */
+  /** Called before each start: the first one, and each one after a crash. */
   prepare?(): Promise<void>
-  /** Resolves once the part does its work. Called after each start; rejects when `signal` aborts. */
+  /** Resolves once the part accepts work. Called after each start. Rejects when `signal` aborts. */
   ready(signal: AbortSignal): Promise<void>
-  /** Does what is only possible once the part runs for the first time. The next part waits for it. */
+  /**
+   * Does work that is only possible while the part runs. It is called once, after the first start. The next
+   * part starts only when it has ended.
+   */
   afterFirstReady?(): Promise<void>
 }

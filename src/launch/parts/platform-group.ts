@@ -11,7 +11,7 @@ import { groupRoot, neighbourShare, shareFile } from '../../domain/host/processo
  * (`host/vmm/control-groups.ts`), and processes that unpack images leave the group.
  */
 export interface PlatformGroup {
-  /** Puts a process into the group, with everything that the process starts from now on. */
+  /** Puts a process into the group. Every process that it starts from now on is in the group too. */
   readonly enter: (pid: number) => void
   /**
    * Called once the parts have ended. If a part has left a process behind, the group stays, and the next
@@ -29,15 +29,15 @@ export interface GroupFiles {
 const kernelFiles: GroupFiles = { root: groupRoot, ownGroups: '/proc/self/cgroup' }
 const namePrefix = 'roost-platform-'
 const members = 'cgroup.procs'
-/** A killed process stays in its group for a moment, so the removal is tried several times. */
+/** The most tries to remove the group. A process that was killed stays in its group for a moment. */
 const removalTries = 20
 const removalPauseMs = 50
-/** The group's weight. It has as much as this many neighbours together. */
+/** The group's weight. The group gets as much processor time as this many neighbours together. */
 const weight = 8
 
 /**
  * Makes the group. Returns undefined without root or without control groups that can be written. It also
- * does so if a service manager has put this process into a group of its own, because the weight is set
+ * returns undefined if a service manager has put this process into a group, because then the weight is set
  * there.
  */
 export function openPlatformGroup(
@@ -62,7 +62,7 @@ export function openPlatformGroup(
       try {
         writeFileSync(path.join(directory, members), String(pid))
       } catch {
-        // The process has ended, or the kernel refuses the change. Nothing depends on it.
+        // The process has ended, or the kernel refuses the change. Nothing depends on the change.
       }
     },
     async close() {
@@ -72,7 +72,8 @@ export function openPlatformGroup(
 }
 
 /**
- * Leaves the group. A process that works for users as long as they like gets processors like a neighbour.
+ * Moves this process out of the group. A process that works for users for as long as they like should get no
+ * more processor time than a neighbour.
  */
 export function leavePlatformGroup(files: GroupFiles = kernelFiles): void {
   const own = ownGroup(files)
@@ -85,7 +86,8 @@ export function leavePlatformGroup(files: GroupFiles = kernelFiles): void {
 }
 
 /**
- * This process's group in the hierarchy that shares processors. If both versions are there, it is version 1.
+ * The group of this process in the hierarchy that shares processors. If the machine has control groups of
+ * both versions, that is version 1.
  */
 function ownGroup({ root, ownGroups }: GroupFiles) {
   const lines = linesOf(ownGroups).map((line) => /^\d+:([^:]*):(.*)$/.exec(line) ?? [])

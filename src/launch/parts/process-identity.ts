@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** Identifies a process. Process ids are used again, but never together with the same start time. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** Clock ticks after the machine's boot, from /proc. */
+  /** The start time in clock ticks since the machine's boot, from /proc. */
   readonly startTicks: number
 }
 
@@ -11,8 +11,8 @@ export interface ProcessIdentity {
 export function identify(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The command stands in parentheses and may hold spaces and parentheses itself; the fields follow the
-    // last one.
+    // The command's name is in parentheses and may itself hold spaces and parentheses. The other fields
+    // follow the last closing parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' ? undefined : { pid, startTicks: Number(fields[19]) }
   } catch {

@@ -23,8 +23,8 @@ export interface RoostConfinements {
 
 const checkout = path.resolve(import.meta.dirname, '../../..')
 /**
- * The capability to bind low ports. Public ports come and go with services, so the gateway can not bind all
- * of them before it gives its rights up.
+ * The capability to bind low ports. The public ports change with the services, so the gateway can not bind
+ * all of them before it drops its rights.
  */
 const lowPorts = ['net_bind_service']
 const firstFreePort = 1024
@@ -58,9 +58,9 @@ export async function confineRoostParts(
   const node = { program: process.execPath, reads: [checkout] }
   const bundle = installed.workflowBundle
   return {
-    // The owner measures and deletes the registry's files, so both run as the same user. The owner has a
-    // capability that the registry lacks. So the registry can not look into the owner's process, which knows
-    // the database's password.
+    // The registry's owner measures and deletes the registry's files, so both run as the same user. The
+    // owner has a capability that the registry lacks. Therefore the registry can not look into the owner's
+    // process, which knows the database's password.
     registryOwner: await confine({
       ...node,
       user: registry,
@@ -106,8 +106,8 @@ function metroCopies(settings: StackSettings): Pick<RoostConfinements, 'gatewayE
 }
 
 /**
- * Lets others pass through a directory. They see in it only files whose names they know and that they may
- * read.
+ * Lets other users pass through a directory. They can not list it: they reach only files whose names they
+ * know and that they may read.
  */
 async function makePassable(directory: string): Promise<void> {
   const { mode } = await stat(directory)

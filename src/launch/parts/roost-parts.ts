@@ -10,9 +10,9 @@ export interface RoostPartsOptions {
   readonly workerAt: string
   readonly agentAt: string
   readonly gatewayAt: string
-  /** The confinements; undefined: all parts run as the supervisor's user. */
+  /** The confinements of the parts. If it is undefined, all parts run as the supervisor's user. */
   readonly confinements: RoostConfinements | undefined
-  /** The owner's address; absent if the registry is not the stack's own. */
+  /** The address of the registry owner. It is absent if the registry is not the stack's own. */
   readonly registryOwnerAt?: string
   /** Called once the API answers for the first time. */
   readonly afterApi: () => Promise<void>
@@ -21,8 +21,8 @@ export interface RoostPartsOptions {
 const sources = path.resolve(import.meta.dirname, '../../bin')
 
 export function roostParts(options: RoostPartsOptions): readonly Part[] {
-  // The agent and the gateway could also run on other machines, so they do not get what only the control
-  // plane needs. An empty variable counts as absent.
+  // The environment of the agent and the gateway. They could also run on other machines, so they do not get
+  // what only the control plane needs. A variable that is set empty counts as absent.
   const elsewhere = { ...options.env, DATABASE_URL: '', ROOST_ACME_EAB_HMAC_KEY: '' }
   const confined = options.confinements
   const { registryOwnerAt } = options

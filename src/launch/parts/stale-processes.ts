@@ -4,14 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isRunning, signalProcess } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 
-/** The time that a part without a supervisor has to end by itself before it is killed. */
+/** How long a part of an earlier supervisor may take to end by itself before it is killed. */
 const endLimitMs = 5_000
 const pollMs = 50
 
 /**
- * Ends the parts that an earlier supervisor of this directory left running, by the files that it wrote. If
- * another process has got the same process id since, that process is left alone. Returns the names of the
- * parts that it had to end. Only the holder of the directory's lock may call this.
+ * Ends the parts that an earlier supervisor of this directory left running. It finds them by the files that
+ * the supervisor wrote. A process that got the id of such a part later is left alone. Returns the names of
+ * the parts that were ended here. Only the holder of the directory's lock may call this.
  */
 export async function endStaleProcesses(runDirectory: string): Promise<readonly string[]> {
   const left = readRunFiles(runDirectory)
@@ -32,7 +32,7 @@ export function runningParts(runDirectory: string): readonly string[] {
     .map(({ name }) => name)
 }
 
-/** Names no process, because no process has the id 0. */
+/** The identity that is used when no process is known. No process has the id 0. */
 const noProcess: ProcessIdentity = { pid: 0, startTicks: 0 }
 
 interface RunFile {

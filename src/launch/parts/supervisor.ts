@@ -22,22 +22,28 @@ export interface Supervisor {
 export interface SupervisorOptions {
   readonly parts: readonly Part[]
   readonly runDirectory: string
-  /** The supervisor's environment. Parts inherit all of it or some variables. */
+  /**
+   * The supervisor's environment. Roost's own parts inherit all of it, other programs only some variables.
+   */
   readonly environment: NodeJS.ProcessEnv
   /** See `PlatformGroup`. Without it parts stay in the supervisor's group. */
   readonly enterGroup?: ((pid: number) => void) | undefined
   readonly log: Logger
-  /** Takes every line that a part writes. */
+  /** Called with every line that a part writes. */
   readonly onLine: (part: string, line: string) => void
   readonly startLimitMs?: number
   readonly stopLimitMs?: number
 }
 
 /**
- * The time for one part to become ready. A first start creates databases, which takes long on a slow disk.
+ * How long one part may take to become ready. A first start creates databases, which takes long on a slow
+ * disk.
  */
 const defaultStartLimitMs = 90_000
-/** The time for all parts to stop. Users are promised ten seconds; the rest is for the supervisor itself. */
+/**
+ * How long all parts together may take to stop. Users are promised ten seconds; the rest is for the
+ * supervisor itself.
+ */
 const defaultStopLimitMs = 9_000
 /** The least time between a part's stop signal and its kill, even when the time for all parts is over. */
 const shortestStopMs = 50

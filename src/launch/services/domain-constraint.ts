@@ -5,7 +5,7 @@
 export function domainConstraint(domain: string): Buffer {
   const permitted = der(permittedTag, der(sequenceTag, der(dnsNameTag, Buffer.from(domain, 'ascii'))))
   const noAddress = [ipv4Bytes, ipv6Bytes].map((bytes) =>
-    // The bytes are an address and its mask. A mask of zeros stands for every address.
+    // For IP addresses a constraint holds an address and its mask. A mask of zeros covers every address.
     der(sequenceTag, der(ipAddressTag, Buffer.alloc(bytes * 2))),
   )
   return der(sequenceTag, permitted, der(excludedTag, ...noAddress))
@@ -19,7 +19,8 @@ const ipAddressTag = 0x87
 const ipv4Bytes = 4
 const ipv6Bytes = 16
 /**
- * The longest content with a length of one byte. Longer contents say first how many bytes their length has.
+ * The longest content whose length takes one byte. For a longer content, the first byte says how many bytes
+ * the length has.
  */
 const shortLength = 0x7f
 

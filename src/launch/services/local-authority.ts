@@ -5,7 +5,7 @@ import type { KeyPairPem } from '../../x509/key-pair.ts'
 import { domainConstraint } from './domain-constraint.ts'
 
 const dayMs = 86_400_000
-/** The longest lifetime that browsers accept. */
+/** The lifetime of a certificate: the longest that browsers accept. */
 const leafDays = 397
 
 /**
@@ -14,7 +14,7 @@ const leafDays = 397
  * Roost, but no other site.
  */
 export async function makeAuthority(domain: string, nowMs: number): Promise<KeyPairPem> {
-  // The name is random, because a list of trusted roots may hold those of several stacks.
+  // The name has a random part, because a list of trusted roots may have the roots of several stacks.
   const commonName = `Roost local authority ${randomBytes(3).toString('hex')}`
   return makeRoot({ commonName, nameConstraints: domainConstraint(domain) }, nowMs)
 }

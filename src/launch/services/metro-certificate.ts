@@ -16,7 +16,7 @@ import { issueWildcard, makeAuthority } from './local-authority.ts'
 export interface MetroCertificateOptions {
   readonly directory: string
   readonly metroDomain: string
-  /** The operator's own files: both or neither. */
+  /** The operator's own files. Either both are defined or neither is. */
   readonly certFile: string | undefined
   readonly keyFile: string | undefined
 }
@@ -24,25 +24,28 @@ export interface MetroCertificateOptions {
 export interface MetroCertificate {
   readonly current: KeyPairPem
   /**
-   * Stops the checks and waits for one that is under way. No event is told from then on, not even by that
-   * one.
+   * Stops the checks and waits for a check that is under way. After this call no event is reported, not even
+   * by that check.
    */
   close(): Promise<void>
 }
 
 export interface MetroCertificateEvents {
-  /** Another certificate is to be used from now on. */
+  /** Called when another certificate is to be used from now on. */
   onChange(certificate: KeyPairPem): void
   onProblem(message: string, error?: unknown): void
 }
 
 const dayMs = 86_400_000
 /**
- * A new certificate is issued when this much of the 397 days is left. That is enough for a machine that is
- * switched off for a season.
+ * A new certificate is issued when less than this of its 397 days is left. So a machine may be switched off
+ * for a season.
  */
 const renewBeforeMs = 90 * dayMs
-/** A root is replaced only this near to its end, because people have to trust the new one first. */
+/**
+ * A root is replaced only when less than this of its lifetime is left, because people have to trust the new
+ * root first.
+ */
 const rootSparedMs = 30 * dayMs
 /** The time between two checks, in which replaced files and the day of a renewal are noticed. */
 const lookEveryMs = 60_000
@@ -111,7 +114,7 @@ async function currentCertificate(options: MetroCertificateOptions, nowMs: numbe
 function isUsable(pair: KeyPairPem, authority: KeyPairPem, nowMs: number): boolean {
   const [leaf, root] = [certificateOf(pair), certificateOf(authority)]
   const left = endsAtMs(leaf) - nowMs
-  // A certificate that ends with its authority can not be renewed to a later day.
+  // A certificate that ends on the same day as its authority can not be renewed to a later day.
   const isLast = endsAtMs(leaf) === endsAtMs(root) && left > 0
   return (left > renewBeforeMs || isLast) && beganAtMs(leaf) <= nowMs && leaf.verify(root.publicKey)
 }
@@ -217,8 +220,8 @@ function beganAtMs(certificate: X509Certificate): number {
 }
 
 /**
- * Warns of names that the certificate does not have. It is used anyway: the operator may know his clients
- * better.
+ * Warns of names that the certificate does not cover. The certificate is used anyway: the operator may know
+ * the clients better.
  */
 function warnOfNames(
   pair: KeyPairPem,

@@ -32,7 +32,7 @@ export function superuserUrl({ port, password }: PostgresAt, database: string): 
 export async function ensureApplicationRole(at: PostgresAt): Promise<void> {
   await asSuperuser(at, 'postgres', async (client) => {
     const role = (name: string) => client.escapeIdentifier(name)
-    // Otherwise the server's log would show a failed statement with the password in it.
+    // Without this setting the server's log would show a failed statement with the password in it.
     await client.query('set log_min_error_statement = panic')
     const made = await client.query('select 1 from pg_roles where rolname = $1', [applicationRole])
     await client.query(
@@ -94,7 +94,8 @@ async function asSuperuser(
     connectionString: superuserUrl(at, database),
     connectionTimeoutMillis: 2_000,
   })
-  // A server that is going down sends an error to an idle connection. It is ignored, because a query fails
+  // A server that is stopping sends an error to an idle connection. The error is ignored here, because the
+  // next query fails with an error of its own.
   // with an error of its own.
   client.on('error', () => undefined)
   try {

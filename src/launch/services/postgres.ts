@@ -19,7 +19,7 @@ import { untilSucceeds } from '../readiness.ts'
  */
 export interface EmbeddedPostgres extends PostgresAt {
   readonly directory: string
-  /** The programs to run; absent: those of the npm package. */
+  /** The programs to run. If it is absent, those of the npm package are used. */
   readonly programs?: Programs
 }
 
@@ -58,7 +58,10 @@ export async function postgresPart(
   }
 }
 
-/** Only loopback and no socket file, because its path could be too long; memory for a small machine. */
+/**
+ * The server listens only on the loopback. It has no socket file, because the file's path could be too long.
+ * Its memory settings suit a small machine.
+ */
 const serverSettings = [
   '--listen_addresses=127.0.0.1',
   '--unix_socket_directories=',
@@ -79,7 +82,8 @@ async function confinementFor(program: string, own: readonly string[]): Promise<
 }
 
 /**
- * Initialises the directory. A directory without the mark was not finished; it is deleted and made again.
+ * Initialises the directory. If the directory lacks the mark, an earlier initialisation was cut off: then it
+ * is deleted and made again.
  */
 async function initialise({ directory, password }: EmbeddedPostgres, initdb: string): Promise<void> {
   const finished = path.join(directory, 'roost-initialised')
@@ -99,7 +103,7 @@ async function initialise({ directory, password }: EmbeddedPostgres, initdb: str
     const args = ['-D', directory, '-U', superuser, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
     const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions']
     const [program = initdb, ...rest] = [...confinedCommand(confinement, []), initdb, ...args, ...locale]
-    // initdb gets nothing of our environment, because that may hold secrets of the platform.
+    // initdb gets no variables of this process's environment, because they may hold secrets of the platform.
     await run(program, rest, { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } })
   } finally {
     await rm(temporary, { recursive: true, force: true })

@@ -8,14 +8,17 @@ import { ensureUser, giveTree, PartUser } from '../parts/part-users.ts'
 import { untilAnswers } from '../readiness.ts'
 
 export interface EmbeddedRegistry {
-  /** Debian's docker-registry. */
+  /** The program of Debian's docker-registry. */
   readonly program: string
   readonly directory: string
   readonly port: number
   /** The API's address as clients reach it; they get their tokens there. */
   readonly apiUrl: string
   readonly certificateFile: string
-  /** With the same secret, uploads that are under way stay valid over a restart. */
+  /**
+   * The secret with which the registry signs the state of uploads. It stays the same, so that uploads that
+   * are under way stay valid over a restart.
+   */
   readonly httpSecret: string
 }
 
@@ -46,7 +49,8 @@ export async function registryPart(options: EmbeddedRegistry): Promise<Part> {
           address: `127.0.0.1:${options.port}`,
           realm: `${options.apiUrl}/registry/token`,
           certificateFile: options.certificateFile,
-          // At a lower level it would log each request without a token, and each login begins with one.
+          // At the next lower level the registry would log each request without a token, and each login
+          // begins with such a request.
           logLevel: 'error',
         }),
       )

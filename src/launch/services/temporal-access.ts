@@ -8,25 +8,27 @@ import { once } from 'node:events'
  * of the connecting process, and only those users that need Temporal.
  */
 export interface TemporalAccess {
-  /** The filter's table is named after it, so each data directory has a table of its own. */
+  /**
+   * The data directory. The filter's table is named after it, so each data directory has a table of its own.
+   */
   readonly dataDir: string
   readonly port: number
   readonly uiPort: number
   /** The uids of the users that may connect. Root may always connect. */
   readonly users: readonly number[]
-  /** The same for the Web UI. */
+  /** The uids of the users that may open the Web UI. Root may always open it. */
   readonly uiUsers: readonly number[]
 }
 
 /**
- * Loads the filter, and replaces that of an earlier start. Throws if the machine's packet filter can not do
- * it.
+ * Loads the filter, which replaces a filter of an earlier start. Throws if the machine's packet filter does
+ * not support it.
  */
 export async function closeTemporal(access: TemporalAccess): Promise<void> {
   await nft(temporalFilter(access))
 }
 
-/** Removes the filter, because another program may use its ports next. */
+/** Removes the filter, because another program may use the filtered ports next. */
 export async function reopenTemporal(access: Pick<TemporalAccess, 'dataDir'>): Promise<void> {
   const table = tableOf(access)
   await nft(`table inet ${table}\ndelete table inet ${table}\n`)

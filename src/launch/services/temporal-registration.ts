@@ -5,7 +5,7 @@ import { searchAttributeKinds } from './temporal-config.ts'
 import type { NamespaceConfig } from './temporal-config.ts'
 
 const dayMs = 86_400_000
-/** Status codes of gRPC. */
+/** The status codes of gRPC that are handled here. */
 const notFound = 5
 const alreadyExists = 6
 /**

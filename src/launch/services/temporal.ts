@@ -10,7 +10,7 @@ import { readDynamicConfig, readNamespaceConfig } from './temporal-config.ts'
 import { registerNamespace } from './temporal-registration.ts'
 
 export interface EmbeddedTemporal {
-  /** The Temporal CLI. */
+  /** The program of the Temporal CLI. */
   readonly program: string
   /** The database file. It is in a directory of its own, because SQLite makes further files beside it. */
   readonly databaseFile: string
@@ -62,8 +62,8 @@ async function confinementOf({ program, databaseFile }: EmbeddedTemporal): Promi
 }
 
 /**
- * Moves the database. The files beside it hold data that is not in the database yet, so they go first. Then
- * a move that was cut off can be continued.
+ * Moves the database's files. The files beside the main one hold data that is not in the main one yet, so
+ * they are moved first. So a move that was cut off can be continued.
  */
 async function moveDatabase(from: string, to: string): Promise<void> {
   for (const suffix of ['-wal', '-shm', '-journal', '']) {
