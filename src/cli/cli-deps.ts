@@ -10,17 +10,17 @@ import type { DoctorReport } from '../launch/doctor/doctor.ts'
 
 /** What the commands work with; the composition root attaches it. */
 export interface CliDeps {
-  /** Standard output: what was asked for, and nothing else. */
+  /** Writes to standard output: the answer to the command, and nothing else. */
   readonly write: (text: string) => void
-  /** Standard error: what else a person should know. */
+  /** Writes to standard error: what else a person should know. */
   readonly note: (text: string) => void
   /** Connects for the time of `work` and closes afterwards. Throws `CliFailure` if there is no database. */
   readonly withDatabase: <T>(work: (database: Database) => Promise<T>) => Promise<T>
   /** Connects to the workflows for the time of `work`. Throws `CliFailure` if no stack is known. */
   readonly withControl: <T>(work: (control: CliControl) => Promise<T>) => Promise<T>
   /**
-   * What the instance's host says about it. Undefined if the host does not know it; a text if the host does
-   * not answer.
+   * Reads the instance's lease from its host. Returns undefined if the host does not know the instance, and
+   * a text if the host does not answer.
    */
   readonly readHostLease: (
     database: Database,
@@ -29,14 +29,17 @@ export interface CliDeps {
   readonly images: ImageStore
   /** How users prove custom domains. */
   readonly domainProof: {
-    /** Whether a proof is asked for before a domain is taken. */
+    /** Whether a domain needs a proof before a service may get it. */
     readonly isAsked: boolean
     /** Throws `CliFailure` if the installation's key can not be read. */
     readonly tokens: () => Promise<ProofTokens>
     readonly textsOf: TextLookup
   }
   readonly doctor: () => Promise<DoctorReport>
-  /** `file` is absent if the metro domain's certificate is the operator's own. */
+  /**
+   * The local authority for the metro domain. `file` is absent if the metro domain's certificate is the
+   * operator's own.
+   */
   readonly authority: {
     readonly file: string | undefined
     readonly metroDomain: string
@@ -61,19 +64,19 @@ export interface CliControl {
 
 /** The stack's registry. */
 export interface ImageStore {
-  /** Puts an image from disk under a name. Throws `CliFailure` if that is not possible. */
+  /** Puts an image from disk into the registry under a name. Throws `CliFailure` if that is not possible. */
   store(image: ImageToStore): Promise<StoredImage>
 }
 
 export interface ImageToStore {
-  /** An OCI layout, as directory or archive, or what `docker save` writes. */
+  /** The image on disk: an OCI layout, as directory or archive, or what `docker save` writes. */
   readonly path: string
-  /** The name of the image in it, if it holds several. */
+  /** The name of the image in the archive. It is needed if the archive holds several. */
   readonly imageInArchive?: string
   readonly name: string
   /**
-   * The rights that count: those of the stack's administrator, or of the user whose token is in the file or
-   * the environment.
+   * Whose rights are used: those of the stack's administrator, or those of the user whose token is in the
+   * file or the environment.
    */
   readonly as: 'administrator' | { readonly tokenFile?: string }
 }

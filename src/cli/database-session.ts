@@ -4,8 +4,8 @@ import { UnknownDatabase, migrate } from '../db/schema/migrate.ts'
 import { CliFailure } from './cli-failure.ts'
 
 /**
- * One command's connection. A new database gets its schema, so that users can be made before the first
- * start.
+ * Opens a connection for the work of one command. A new database gets its schema, so that users can be made
+ * before the first start.
  */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase({ url, applicationName: 'roost command', poolSize: 2 })
@@ -24,7 +24,7 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
   }
 }
 
-/** The place of the database, without the password. */
+/** The address of the database, without the password. */
 function placeOf(url: string): string {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`

@@ -4,7 +4,8 @@ import { addressesFileName } from '../launch/stack-plan.ts'
 import { CliFailure } from './cli-failure.ts'
 
 /**
- * Where a stack's services are. The settings say it or, for embedded services, the stack has recorded it.
+ * The settings that say where a stack's services are. For embedded services, the stack has recorded the
+ * addresses.
  */
 export interface StackAddressSettings {
   readonly dataDir: string

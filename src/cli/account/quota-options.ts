@@ -47,7 +47,7 @@ export function quotasOf(options: QuotaOptions): {
   return { hard: pick(options, hardTexts), limits: pick(options, limitTexts) }
 }
 
-/** A minimum above its maximum would admit nothing. */
+/** Refuses a minimum that is above its maximum, because nothing could be created with them. */
 export function requireOrderedLimits(limits: QuotaLimits): void {
   const pairs = [
     ['minMemoryMb', 'maxMemoryMb'],

@@ -34,7 +34,10 @@ async function explain(deps: CliDeps, wanted: string, { user, ...options }: OfUs
   })
 }
 
-/** Without an answer the recorded rows are shown all the same. */
+/**
+ * Returns what the service's watch saw. If the workflow does not answer, it returns undefined, and only the
+ * recorded rows are shown.
+ */
 async function readSeen(deps: CliDeps, serviceUuid: string): Promise<SeenAutoscale | undefined> {
   try {
     return await deps.withControl((control) => control.autoscales.seen(serviceUuid))

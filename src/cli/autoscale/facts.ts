@@ -16,9 +16,9 @@ export interface AutoscaleFacts extends Explanation, Pick<OwnedAutoscale, 'servi
   readonly size: number
   readonly target: number | null
   readonly members: readonly ExplainedMember[]
-  /** Names of clones that were given back and are still there. */
+  /** The names of clones that were given back and still exist. */
   readonly leaving: readonly string[]
-  /** What the watch saw last. */
+  /** What the watch observed last. */
   readonly view?: AutoscaleView
   /** The decisions, the newest first. */
   readonly decisions: readonly { readonly at: string; readonly what: string }[]

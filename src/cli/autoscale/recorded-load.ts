@@ -1,6 +1,6 @@
 import { CliFailure } from '../cli-failure.ts'
 
-/** The load that was asked of all instances together, from that moment on. */
+/** The load of all instances together, from a moment on until the next point. */
 export interface LoadPoint {
   readonly atMs: number
   readonly load: number
@@ -9,7 +9,7 @@ export interface LoadPoint {
 export const maxLoadBytes = 4_194_304
 export const maxLoadLines = 100_000
 export const maxLoad = 1_000_000_000
-/** A day. */
+/** The longest time that is simulated: a day. */
 export const maxSimulatedSeconds = 86_400
 
 /**
@@ -62,7 +62,7 @@ function parseNumber(
   throw new CliFailure(`${where}: ${what} must be a number from 0 to ${max}: '${shown(text)}' is not`)
 }
 
-/** The beginning of a line that may be anything. */
+/** The beginning of what the user wrote, which may have any length. */
 function shown(text: string): string {
   return text.length <= 40 ? text : `${text.slice(0, 40)}...`
 }

@@ -38,8 +38,8 @@ export interface Simulation {
 }
 
 /**
- * The most simulated seconds, summed over all instances that may exist. One second of a service of one
- * instance takes microseconds.
+ * The most simulated seconds times the most instances that may exist. One simulated second of a service with
+ * one instance takes microseconds.
  */
 export const maxInstanceSeconds = 20_000_000
 

@@ -4,7 +4,10 @@ import type { SimulationReport } from '../../domain/autoscale/simulation-report.
 import { table } from '../output.ts'
 import type { Simulation } from './simulation-options.ts'
 
-/** Whether a moment is worth a line: something was done, or the time for a line has come. */
+/**
+ * Whether a moment gets a line in the output. It does if something was done, or if the time for a regular
+ * line has come.
+ */
 export function isTold({ atMs, outcome }: SimulatedMoment, everySeconds: number): boolean {
   return outcome !== undefined || atMs % (everySeconds * 1_000) === 0
 }
@@ -22,7 +25,7 @@ export function momentsTable(
     String(moment.size),
     String(moment.warm),
     String(moment.needed),
-    // A repeated sentence would hide what is new.
+    // A sentence that repeats the one above it is left out, because it would hide what is new.
     words[index] === words[index - 1] ? '' : String(words[index]),
   ])
   return table([head, ...rows])
@@ -38,7 +41,7 @@ function secondOf(atMs: number): string {
   return `second ${atMs / 1_000}`
 }
 
-/** What the simulation came to, in sentences. */
+/** The results of the simulation, in sentences. */
 export function reportText(report: SimulationReport, { metric, settings }: Simulation): string {
   const { smallestSize, largestSize, instanceSeconds, spareInstanceSeconds, missingInstanceSeconds } = report
   const capacity = amountOf(metric, settings.capacities[metric])

@@ -14,9 +14,9 @@ export const maxSimulatedSize = 1_000
 const parse = requestParser(createAutoscale)
 
 /**
- * Reads a configuration from a file or standard input, in the form in which it is sent to the API to create
- * it. It does not matter for which service it is, and its master may be left out. Throws `CliFailure` with
- * everything that is wrong, in the API's words.
+ * Reads a configuration from a file or standard input. It is in the form in which it is sent to the API to
+ * create it. The service that it names does not matter, and its master may be left out. Throws `CliFailure`
+ * with everything that is wrong, in the API's words.
  */
 export async function readWrittenAutoscale(file: string): Promise<AutoscaleConfiguration> {
   const name = inputName(file)
@@ -44,7 +44,7 @@ function bodyOf(text: string, name: string): object {
   throw new CliFailure(`${name} must be one JSON object: a configuration as the API takes it`)
 }
 
-/** Reads the configuration as in local scope, where the path says which service it is for. */
+/** Reads the configuration in the form of local scope, in which the path names the service. */
 function configurationOf(written: object): AutoscaleConfiguration {
   const { uuid: _uuid, name: _name, ...given } = written as Readonly<Record<string, unknown>>
   const body = { master: { name: 'master' }, ...given }

@@ -19,7 +19,7 @@ export function addDomainCommands(program: Command, deps: CliDeps): void {
 
 type ProofOptions = OutputOptions & { readonly user: string }
 
-/** A TXT record that proves the domain. One such record is enough. */
+/** A TXT record that proves the ownership of the domain. One such record is enough. */
 interface ShownRecord {
   readonly record: string
   readonly seen: 'yes' | 'no' | 'no answer'

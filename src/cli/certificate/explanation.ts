@@ -45,7 +45,10 @@ export function explanationOf(
   return { ...explanation, attempts: attempts.map(explainOne) }
 }
 
-/** The report may be from a process of another release, and say more or less than is known here. */
+/**
+ * The report may have been written by a process of another release. So it may have more or fewer fields than
+ * this release knows.
+ */
 function explainOne({ number, startedAt, endedAt, report }: CertificateAttemptRow): ExplainedAttempt {
   const known = report as AttemptReport
   const { authority, outcome, failure, problem } = known

@@ -76,15 +76,15 @@ async function remove(deps: CliDeps, id: string, options: OutputOptions): Promis
 }
 
 /**
- * How long workflows may take to delete the rows of deleted instances and volumes that no host cleans up any
- * more.
+ * How long the command waits for workflows to delete rows of instances and volumes that were being deleted,
+ * and that no host cleans up any more.
  */
 const goneLimitMs = 30_000
 const goneLookMs = 500
 
 /**
- * Removes a host. It does not come back, so instances and volumes that are being deleted need not wait for
- * it.
+ * Removes a host that does not come back. So instances and volumes on it that are being deleted need not
+ * wait for it.
  */
 async function removeWithWhatIsDeleted(deps: CliDeps, database: Database, id: string): Promise<NodeChange> {
   const untilMs = Date.now() + goneLimitMs

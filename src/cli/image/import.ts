@@ -7,10 +7,10 @@ import { CliFailure } from '../cli-failure.ts'
 import type { ImageStore, ImageToStore } from '../cli-deps.ts'
 
 export interface ImageStoreOptions {
-  /** Where the services are. Throws `CliFailure` if no stack is known. */
+  /** Finds the addresses of the services. Throws `CliFailure` if no stack is known. */
   readonly addresses: () => Promise<{ readonly registryUrl: string; readonly apiUrl: string }>
   readonly administratorTokenFile: string
-  /** The token from the environment. */
+  /** The user's token from the environment. */
   readonly userToken: string | undefined
 }
 

@@ -72,7 +72,7 @@ async function explainInstance(
   }
   const explanation = explain(facts, typeof host === 'string' ? undefined : host, Date.now())
   const volume = row.volumeUuid === null ? undefined : await findVolume(database, row.volumeUuid)
-  // A volume that is well is no part of any answer to the question why.
+  // Only volumes with trouble are listed, because a healthy volume explains nothing.
   const troubled =
     volume === undefined || volume.phase === VolumePhase.Ready ? undefined : explanationOf(volume)
   answer(deps, options, {
@@ -84,7 +84,10 @@ async function explainInstance(
   })
 }
 
-/** Only the instance's workflow knows the time. Without an answer the explanation leaves it out. */
+/**
+ * Reads the time until which the instance drains, which only the instance's workflow knows. Without an
+ * answer the explanation leaves it out.
+ */
 async function readDrainUntil(deps: CliDeps, uuid: string): Promise<number | undefined> {
   return deps.withControl((control) => control.instances.drainUntilMs(uuid)).catch(() => undefined)
 }

@@ -2,7 +2,7 @@ import type { NodesDeps } from '../../db/host/hosts.ts'
 import { findNode } from '../../db/host/hosts.ts'
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 
-/** A host answers from memory, so the time is short. */
+/** How long the command waits for a host's answer. It is short because a host answers from memory. */
 const answerLimitMs = 3_000
 
 /**
