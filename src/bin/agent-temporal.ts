@@ -10,15 +10,18 @@ export interface TemporalAddress {
   readonly namespace: string
 }
 
-/** The deadline of a signal: without it a call would wait for ever if nobody answers. */
+/** How long a signal waits for Temporal. Without this limit a call would wait for ever if nobody answers. */
 const signalDeadlineMs = 5_000
-/** The wait between attempts to reach Temporal, which comes up in seconds. */
+/** The wait between two attempts to reach Temporal. Temporal needs some seconds to start. */
 const connectRetryMs = 500
-/** Stops must get through while many starts are under way: each start in progress takes a slot. */
+/**
+ * The most activities at once. Each start under way takes one of these places, and stops must get a place
+ * even while many starts are under way.
+ */
 const activitiesAtOnce = 500
 /**
- * The time that an activity under way gets to end once the agent stops. The VMs themselves are ended
- * meanwhile.
+ * How long an activity under way may take to end once the agent stops. In the meantime the agent ends the
+ * VMs.
  */
 const shutdownGrace = '1s'
 
@@ -57,14 +60,15 @@ export function createHostEvents(place: TemporalAddress): {
 }
 
 /**
- * How long a stop waits: a connection that is just being made can not be cut short, and the halt does not
+ * How long a stop waits. A connection that is just being made can not be cut short, and the halt must not
+ * wait for it.
  * wait for it.
  */
 const stopLimitMs = 2_500
 
 /**
- * The worker of the task queue `node-<id>`. It runs as soon as Temporal is there, and again after it was
- * away.
+ * The worker of the task queue `node-<id>`. It runs as soon as Temporal can be reached, and runs again after
+ * Temporal was unreachable.
  */
 export class NodeWorker {
   readonly #place: TemporalAddress

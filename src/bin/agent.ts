@@ -33,8 +33,8 @@ import { readJoinToken, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
- * Ends of VMs and first sockets are reported as they happen. This check finds what could not be recorded
- * then.
+ * The time between two checks of all VMs. Ends of VMs and first sockets are reported when they happen. The
+ * check finds those that could not be recorded then.
  */
 const checkIntervalMs = 15_000
 const imageCollectIntervalMs = 600_000
@@ -75,9 +75,9 @@ const metrics = new AgentMetrics(entries, {
   memory: () => drivers.vmm.memory(),
 })
 const toldImages = new ToldImages({ images: drivers.images, log })
-/** Room for volumes, in MiB, as it was last reported. */
+/** The room for volumes, in MiB, at the last successful reading. */
 let knownVolumeMb = 0
-/** What is still missing before the agent takes work. */
+/** Why the agent does not accept work yet. It is undefined once the agent does. */
 let notReady: string | undefined = 'the API has not assigned a network yet'
 
 const registration = new Registration({
@@ -188,7 +188,8 @@ log.info({ port: settings.agentPort, accelerator: drivers.vmm.accelerator }, 'th
 
 const lostBoots = new LostBoots({ agent, events: hostEvents.events, log, nowMs: Date.now })
 const garbage = new GarbageSweep({ agent, ports, list: listInstances })
-// A request for an instance that is lost should not have to wait for the first sweep.
+// The first sweep runs at once: it also reports lost boots, and a request for a lost instance should not
+// have to wait for a later sweep.
 void garbage.sweep().catch((error: unknown) => {
   log.warn({ err: error }, 'the instances of this host could not be listed yet')
 })
@@ -226,7 +227,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-/** The room for volumes, in MiB. If the disk does not tell it now, the last known value counts. */
+/** Reads the room for volumes, in MiB. If the disk can not be read now, it returns the last known value. */
 async function volumeMb(): Promise<number> {
   try {
     knownVolumeMb = (await drivers.volumes.room()).totalMb
@@ -236,7 +237,7 @@ async function volumeMb(): Promise<number> {
   return knownVolumeMb
 }
 
-/** Lists the instances that this host should have, and reports the boots that it has lost. */
+/** Lists the instances that should be on this host, and reports the boots that this host has lost. */
 async function listInstances(): Promise<readonly NodeInstance[]> {
   const listed = await api.instances()
   await lostBoots.tell(listed)

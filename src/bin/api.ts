@@ -32,9 +32,15 @@ import { platformPorts } from '../settings/platform-ports.ts'
 import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
-/** How long requests under way at a stop may take; requests that wait for a state are answered at once. */
+/**
+ * How long requests under way may take once the API stops. Requests that wait for a state are answered at
+ * once.
+ */
 const closeGraceMs = 5_000
-/** How often old deletions are forgotten, which every reader of the feed has long heard of. */
+/**
+ * The time between two removals of old records of deletions. Every reader of the feed received them long
+ * ago.
+ */
 const forgetGoneEveryMs = 600_000
 
 const { settings, databaseUrl, registryUrl, files } = await startWith('API', readConfiguration)

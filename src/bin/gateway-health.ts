@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client'
 /** Answers `/healthz`, `/readyz` and `/metrics`, to this machine alone. */
 export function createHealthServer(options: {
   readonly registry: Registry
-  /** Why nothing can be served yet; undefined if everything can. */
+  /** Why the gateway can serve nothing yet. It is undefined once it can serve. */
   readonly notReady: () => string | undefined
 }): Server {
   return createServer((request, response) => {

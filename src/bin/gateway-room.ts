@@ -3,11 +3,17 @@ import { connectionsFor, heldBytesFor, heldLimits } from '../gateway/clients/cli
 import type { ClientLimits } from '../gateway/clients/client-limits.ts'
 import { machineMemoryBytes } from './machine-memory.ts'
 
-/** The number for a kernel that does not tell: the least that most systems set. */
+/**
+ * The limit of open files that is assumed if the kernel does not tell the limit. It is the smallest that
+ * systems usually set.
+ */
 const commonOpenFiles = 4_096
 const mebibyte = 1 << 20
 
-/** What clients may take of this process: as the settings say, else as much as the process can bear. */
+/**
+ * The limits for clients of this process. They are those of the settings or, without a setting, as much as
+ * the process can bear.
+ */
 export async function clientRoom(settings: {
   readonly connectionsPerSource: number
   readonly gatewayConnections: number | undefined
@@ -25,8 +31,8 @@ export async function clientRoom(settings: {
 }
 
 /**
- * Reads the number from `/proc/self/limits`. Node raises the soft limit to the hard one when it starts, so
- * the first number counts.
+ * Reads the limit of open files from `/proc/self/limits`. Node raises the soft limit to the hard one at its
+ * start, so the soft limit, which is the first number, is the one that counts.
  */
 export function openFilesOf(limits: string): number {
   const [, files] = /^Max open files +(\d+|unlimited)/m.exec(limits) ?? []

@@ -7,13 +7,16 @@ import type { BuiltInApi } from '../gateway/built-in-api.ts'
 import type { LineStreamChange } from '../primitives/line-stream.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** The table of routes with its sources: the file from the last run, and the feed. */
+/**
+ * The table of routes, and the feed from which it is kept up to date. It begins with the routes of the file
+ * from the last run.
+ */
 export interface KeptRoutes {
   readonly table: RouteTable
   readonly feed: Pick<FeedClient, 'connected'>
-  /** The time since the API last said anything; before its first line, since the start. */
+  /** The time since the last line from the API. Before the first line, it is the time since the start. */
   readonly ageMs: number
-  /** Begins to ask the API. */
+  /** Begins to read the feed of the API. */
   follow(): void
   close(): Promise<void>
 }
@@ -58,7 +61,7 @@ export async function openRoutes(options: {
 
 const tokenRefused = 401
 
-/** Logs a loss once, however often the connection is tried again. */
+/** Logs the loss of the connection once, even if the connection is tried again many times. */
 function changesTold(log: Logger): (change: LineStreamChange) => void {
   let told: string | undefined
   return (change) => {

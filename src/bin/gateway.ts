@@ -13,7 +13,8 @@ import { readSettingFile, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
- * How long requests under way at a stop may take. WebSockets and TCP connections have no end of their own.
+ * How long requests under way may take once the gateway stops. WebSockets and TCP connections have no end of
+ * their own, so they are cut then.
  */
 const closeGraceMs = 1_000
 
@@ -57,7 +58,7 @@ const gateway = createGateway({
   serverTiming: settings.serverTiming,
   clientLimits: await clientRoom(settings),
 })
-// The gateway starts with the last routes at once: the API may be away for long.
+// The gateway starts at once with the routes of the last run, because the API may be unreachable for long.
 gateway.start()
 
 const health = createHealthServer({

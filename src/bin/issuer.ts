@@ -11,7 +11,7 @@ export interface ConfiguredIssuer {
   readonly issuer: Issuer
   /** The name under which orders are kept: the directory's URL, or `local`. */
   readonly directory: string
-  /** Absent if the authority has no limits. */
+  /** The pace at which orders are made. It is absent if the authority has no limits. */
   readonly pace?: OrderPace
   close(): Promise<void>
 }
@@ -20,7 +20,8 @@ const hourMs = 3_600_000
 const caAdvice = 'name the file with the root certificate of the authority, in PEM'
 
 /**
- * The authority that the settings name. Throws `SettingError`. It is not asked anything before it is needed.
+ * Makes the issuer for the authority that the settings name. Throws `SettingError`. It sends no request to
+ * the authority before that is needed.
  */
 export async function configuredIssuer(settings: Settings, store: AuthorityStore): Promise<ConfiguredIssuer> {
   const { acmeDirectoryUrl: directoryUrl, acmeContact: contacts } = settings

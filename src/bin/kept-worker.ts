@@ -4,20 +4,28 @@ import type { WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import type { TemporalAddress } from '../control/temporal-control.ts'
 
-/** The wait between attempts to reach Temporal, or after it was lost. */
+/** The wait between two attempts to reach Temporal, and after the connection to it was lost. */
 const reconnectMs = 500
 
 export interface KeptWorkerOptions {
   readonly place: TemporalAddress
   readonly worker: Omit<WorkerOptions, 'connection' | 'namespace'>
   readonly log: Logger
-  /** Called whenever the worker begins to take work, with the time before which it had none. */
+  /**
+   * Called each time the worker begins to accept work. `sinceMs` is when it began to connect: it had no work
+   * before.
+   */
   readonly onStart?: (sinceMs: number) => void
-  /** Called when the worker stops and nothing new begins here any more, to end work that would last. */
+  /**
+   * Called when the worker stops and accepts no further work. It should end work that would otherwise last.
+   */
   readonly onStop?: () => void
 }
 
-/** A worker of one task queue. It runs as soon as Temporal is there, and again after it was away. */
+/**
+ * A worker of one task queue. It runs as soon as Temporal can be reached, and runs again after Temporal was
+ * unreachable.
+ */
 export class KeptWorker {
   readonly #options: KeptWorkerOptions
   readonly #stopping = new AbortController()
@@ -37,7 +45,7 @@ export class KeptWorker {
   }
 
   /**
-   * Takes nothing new from here on. Resolves when the running work is over, or was cut off after its grace
+   * Accepts no work from now on. Resolves when the running work has ended, or was cut off after its grace
    * time.
    */
   async stop(): Promise<void> {

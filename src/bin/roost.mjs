@@ -18,7 +18,8 @@ if (!existsSync(broughtNode) && !hasOwn) {
 }
 const node = existsSync(broughtNode) ? broughtNode : process.execPath
 const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: 'inherit' })
-// Ctrl-C at a terminal reaches the child by itself; a signal to this process alone is passed on.
+// Ctrl-C at a terminal sends the signal to the child too. A signal that is sent to this process alone is
+// passed on.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => {
   process.stderr.write(`roost: ${node} can not be run: ${error.message}\n`)

@@ -76,7 +76,7 @@ async function main(): Promise<ExitCode> {
   })
 }
 
-/** One command's way to the workflows. */
+/** Connects one command to the workflows. */
 async function withControl<T>(
   settings: Settings,
   work: (control: TemporalControl) => Promise<T>,
@@ -100,7 +100,10 @@ async function readKey({ secretKeyFile }: Settings): Promise<Uint8Array> {
   return parseSecretKey(text)
 }
 
-/** The root is made here if nobody needed it before: people trust a root before they use what it issues. */
+/**
+ * The root is made here if it does not exist yet, because people want to trust a root before they use what
+ * it issues.
+ */
 async function customDomainsAuthority(settings: Settings): Promise<CustomDomainsAuthority> {
   const { acmeDirectoryUrl: directory } = settings
   if (directory !== undefined) return { directory }
@@ -111,10 +114,13 @@ async function customDomainsAuthority(settings: Settings): Promise<CustomDomains
   })
 }
 
-/** What this machine's agent has on disk, and which of it has no row. */
+/**
+ * Reads the volumes that this machine's agent has on disk, and finds those without a row in the database.
+ */
 async function findVolumesOnDisk(settings: Settings): Promise<VolumesFound | undefined> {
   const directory = path.join(settings.agentDir, 'volumes')
-  // The disk is read first: a volume that is made meanwhile has its row before.
+  // The disk is read before the database. So a volume that is made in the meantime is not mistaken for one
+  // without a row.
   const found = await surveyVolumes(directory)
   if (found === undefined) return undefined
   const known = await knownVolumes(settings).catch(() => undefined)

@@ -89,8 +89,8 @@ function personBehind(env: NodeJS.ProcessEnv): readonly number[] {
 }
 
 /**
- * The stack is of use without the samples, too, and a registry of somebody else may not accept this stack's
- * tokens.
+ * Pushes the samples. If that fails, it only warns: the stack is useful without the samples, and a registry
+ * that is not the stack's own may not accept its tokens.
  */
 async function seed(settings: Settings, registryUrl: string, log: Logger): Promise<void> {
   const { sampleImages } = readInstalled()
@@ -123,7 +123,7 @@ function stopOnSignal(supervisor: Supervisor, { log, quieten }: StackLog): Inter
   return interruption
 }
 
-/** Errors whose message says everything. Other errors are defects and show where they come from. */
+/** The errors whose message says everything. Other errors are defects, and are shown with their stack. */
 const explained = [
   SettingError,
   DirectoryInUse,

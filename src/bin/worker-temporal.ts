@@ -10,60 +10,81 @@ import { controlTaskQueue } from '../domain/instance/host-work.ts'
 import { KeptWorker } from './kept-worker.ts'
 
 /**
- * How long running work gets when the worker is told to stop. After that Temporal gives it to the next
+ * How long running work may take to end once the worker stops. After that Temporal gives it to the next
  * worker.
  */
 const shutdownGrace = '2s'
 const shutdownForce = '3s'
-/** A worker that was killed leaves tasks on its own queue. After this time they go to any other worker. */
+/**
+ * How long tasks stay on the own queue of a worker that was killed. After this time they are given to any
+ * other worker.
+ */
 const stickyTimeout = '3s'
-/** Workflows whose state stays in memory, some 100 KB each. The others are replayed when they are needed. */
+/**
+ * The most workflows whose state stays in memory, some 100 KB each. The other workflows are replayed when
+ * they are needed.
+ */
 const cachedWorkflows = 500
-/** Each is one write to PostgreSQL; more would only wait for a connection of the pool. */
+/**
+ * The most local activities at once. Each is one write to PostgreSQL; more of them would only wait for a
+ * connection of the pool.
+ */
 const localActivitiesAtOnce = 40
 /**
- * Steps of certificates, which wait for authorities. Some thousand that are asked for at once must not crowd
- * out states.
+ * The most activities at once. They are steps of certificates, which wait for authorities. Even if thousands
+ * of certificates are requested at once, they must not delay the writing of states.
  */
 const activitiesAtOnce = 20
-/** The SDK's warning about a worker with activities alone, which the worker of watches is meant to be. */
+/**
+ * The SDK's warning about a worker that has only activities. It is dropped, because the worker of watches is
+ * meant to have only activities.
+ */
 const noWorkflows = 'No workflows registered, not polling for workflow tasks'
 /**
- * One watch per autoscaled service lasts as long as there is nothing to do. It costs a promise and a
- * heartbeat now and then.
+ * The most watches at once in this worker. One watch per autoscaled service runs for as long as there is
+ * nothing to do. It costs a promise and a heartbeat now and then.
  */
 const watchesAtOnce = 5_000
 /**
- * Heartbeats are sent as often as they come, and not by their timeout: the observer knows how many there may
- * be.
+ * The longest time for which the SDK holds a heartbeat back. Without this bound the time would follow from
+ * the heartbeat timeout. The observer limits how many heartbeats there are.
  */
 const heartbeatsApart = '4s'
-/** Watches last, so a poll is only held open for watches that are new or over. */
+/**
+ * The number of open polls for watches. A watch lasts long, so polls are needed only when watches begin or
+ * end.
+ */
 const watchPollers = { type: 'autoscaling', minimum: 1, maximum: 5 } as const
 
 export interface ControlWorkerOptions {
   readonly place: TemporalAddress
   readonly activities: ControlActivities & CertificateActivities
-  /** Absent: other workers watch the services. */
+  /** The parts of the worker that watches services. If it is absent, other workers watch them. */
   readonly autoscale?: Autoscaling
-  /** The bundle that set-up made. Absent: the workflows are bundled now, which costs more than a second. */
+  /**
+   * The bundle that set-up made. If it is absent, the workflows are bundled at the start, which takes more
+   * than a second.
+   */
   readonly workflowBundle?: string
   readonly log: Logger
-  /** Where the SDK serves its Prometheus metrics. */
+  /** The address at which the SDK serves its Prometheus metrics. */
   readonly sdkMetricsAddress: string
 }
 
 export interface Autoscaling {
   readonly activities: AutoscaleActivities
-  /** Called whenever work is taken: the workers that watched before may be gone. */
+  /**
+   * Called each time the worker begins to accept work, because the workers that watched before may have
+   * ended.
+   */
   readonly begin?: (sinceMs: number) => void
-  /** Makes all watches fail at once. Called when no new one begins here any more. */
+  /** Makes all watches in this worker fail at once. Called when the worker accepts no new watch any more. */
   readonly end: () => void
 }
 
 /**
- * The workers of the task queues `control` and `autoscale`. They run as soon as Temporal is there, and again
- * after it was away.
+ * The workers of the task queues `control` and `autoscale`. They run as soon as Temporal can be reached, and
+ * run again after Temporal was unreachable.
  */
 export class ControlWorker {
   readonly #workers: readonly KeptWorker[]
@@ -71,7 +92,7 @@ export class ControlWorker {
   constructor(options: ControlWorkerOptions) {
     const { place, log, autoscale } = options
     Runtime.install({
-      // The process itself decides what a signal means.
+      // The process itself decides what to do at a signal.
       shutdownSignals: [],
       logger: new DefaultLogger('WARN', ({ meta, message }) => {
         if (message !== noWorkflows) log.warn({ ...meta }, message)

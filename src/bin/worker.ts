@@ -27,9 +27,12 @@ import { readSecretKey, required, startWith } from '../settings/part-settings.ts
 import { readSettings } from '../settings/settings.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
-/** Connections to PostgreSQL: writes of states are short, so a few carry hundreds per second. */
+/**
+ * The most connections to PostgreSQL. Writes of states are short, so a few connections carry hundreds per
+ * second.
+ */
 const poolSize = 10
-/** How long a stop may take. The next worker repeats what still runs then. */
+/** How long a stop may take. Work that still runs then is repeated by the next worker. */
 const stopLimitMs = 4_500
 
 const { settings, databaseUrl, secretKey } = await startWith('worker', readConfiguration)
@@ -125,7 +128,7 @@ async function readConfiguration() {
   }
 }
 
-/** Calls in the watches of a worker that was killed. */
+/** Has the watches of a killed worker begin again in a worker that runs. */
 function callIn(sinceMs: number): void {
   const { signal } = stopping
   void callInWatches({
