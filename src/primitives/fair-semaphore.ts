@@ -1,14 +1,15 @@
 export interface FairLimits {
-  /** Pieces of work at once, of all users together. */
+  /** The most pieces of work at once, of all users together. */
   readonly size: number
   /**
-   * Pieces of one user. The number is below `size`, so that a user with all that one may have leaves some to
-   * others.
+   * The most pieces of work at once of one user. It is below `size`, so that a user with this many leaves
+   * some to others.
    */
   readonly perUser: number
   /**
-   * How long a piece of work counts. A longer piece goes on but counts no more: it waits for something that
-   * others need not wait for. Absent: it counts until its end.
+   * How long a piece of work counts for the limits. A longer piece goes on but does not count any more,
+   * because it waits for something that others need not wait for. If it is absent, a piece counts until its
+   * end.
    */
   readonly countsForMs?: number
 }
@@ -26,14 +27,17 @@ export class FairSemaphore {
   readonly #limits: FairLimits
   readonly #onWaited: (waitedMs: number) => void
   #counted = 0
-  /** How many pieces of each user count. Users without any are left out, here and in `#waiting`. */
+  /**
+   * How many pieces of each user count now. Users with none are not in this map. The same holds for
+   * `#waiting`.
+   */
   readonly #ofUser = new Map<string, number>()
-  /** The user whose turn is next comes first. */
+  /** The work of each user that waits. The user whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiter[]>()
 
   /**
-   * `onWaited` is called with the wait of each piece of work that had to wait, but not if the wait was given
-   * up.
+   * `onWaited` is called for each piece of work that had to wait, with the length of its wait. It is not
+   * called for a wait that was aborted.
    */
   constructor(limits: FairLimits, onWaited: (waitedMs: number) => void = () => undefined) {
     this.#limits = limits
@@ -98,7 +102,7 @@ export class FairSemaphore {
     this.#onWaited(performance.now() - sinceMs)
   }
 
-  /** What begins is counted at once, so that nothing else can take its place. */
+  /** A piece of work is counted before it begins, so that no other can take its place. */
   #beginNext(): void {
     for (const [userUuid, waiters] of this.#waiting) {
       if (!this.#mayBegin(userUuid)) continue

@@ -1,5 +1,6 @@
 /**
- * A line is longer than its reader permits, or is no JSON object. Its sender is not to be trusted further.
+ * A line is longer than its reader permits, or is not a JSON object. The reader should not trust the sender
+ * any more.
  */
 export class LineError extends Error {
   override readonly name = 'LineError'
@@ -8,9 +9,9 @@ export class LineError extends Error {
 const newline = 0x0a
 
 /**
- * Cuts a stream of bytes into lines of JSON. A line is kept only up to `maxBytes`, so a sender without
- * newlines costs no more than that. The caller checks what the lines mean, and whether their fields are
- * right.
+ * Splits a stream of bytes into lines of JSON. A line is kept only up to `maxBytes`, so a sender without
+ * newlines can not make the reader use more memory. The caller checks what the lines mean, and whether their
+ * fields are right.
  */
 export class JsonLineReader {
   readonly #maxBytes: number

@@ -17,14 +17,14 @@ export interface LineStreamOptions {
   readonly ask: () => LineStreamRequest
   readonly maxLineBytes: number
   /**
-   * The longest silence, which is more than the time between two beats of the sender. It also bounds
-   * connecting and the wait for the head of the answer.
+   * The longest silence before the connection is ended. It is more than the time between two beats of the
+   * sender. It also bounds connecting and the wait for the head of the answer.
    */
   readonly silenceMs: number
   readonly onLine: (line: object) => void
   /** Called on every connection and every loss of one, for logs and health; `why` holds no credential. */
   readonly onChange?: (change: LineStreamChange) => void
-  /** A random number from 0 to 1; tests give their own. */
+  /** Returns a random number from 0 to 1. Tests give a function of their own. */
   readonly random?: () => number
 }
 
@@ -38,9 +38,9 @@ export type LineStreamChange =
   | { readonly connected: false; readonly why: string; readonly retryInMs: number; readonly status?: number }
 
 /**
- * The wait before each attempt after the first. Time gone by after each: 0.1 s, 0.3 s, 0.7 s, 1.5 s, 3 s, 6
- * s, then every 5 s. Each wait is shortened by up to a third at random, so that many readers of one server
- * that was restarted do not come at once.
+ * The wait before each attempt after the first. The total time after each wait is 0.1 s, 0.3 s, 0.7 s, 1.5
+ * s, 3 s and 6 s; then each wait is 5 s. Each wait is shortened by up to a third at random, so that the many
+ * readers of a server that was restarted do not all connect at once.
  */
 const delaysMs = [100, 200, 400, 800, 1_500, 3_000] as const
 const longestDelayMs = 5_000
@@ -62,7 +62,9 @@ export class LineStream {
   readonly #dispatcher: Dispatcher
   #running: Promise<void> = Promise.resolve()
   #connected = false
-  /** A line arrived over this connection, so the next wait is the first of the table again. */
+  /**
+   * True once a line has arrived over this connection. Then the next wait is the first of the table again.
+   */
   #heard = false
 
   constructor(options: LineStreamOptions) {
@@ -77,17 +79,20 @@ export class LineStream {
     })
   }
 
-  /** An answer has begun and has not ended. */
+  /** True from the beginning of an answer to its end. */
   get connected(): boolean {
     return this.#connected
   }
 
-  /** Call it once. It never fails: `onChange` hears what goes wrong, and it is tried again. */
+  /**
+   * Starts the reading. To be called once. It never fails: problems are reported to `onChange`, and another
+   * attempt follows.
+   */
   start(): void {
     this.#running = this.#keepReading()
   }
 
-  /** No line is given out after this was called. */
+  /** Ends the reading. After this call no line is given to `onLine`. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -111,7 +116,7 @@ export class LineStream {
     this.#connected = false
   }
 
-  /** Resolves when the server ended the answer. */
+  /** Makes one connection and reads its lines. Resolves when the server has ended the answer. */
   async #readOnce(): Promise<void> {
     const { maxLineBytes, onLine, onChange } = this.#options
     const ending = new AbortController()
@@ -134,7 +139,7 @@ export class LineStream {
       }
     } finally {
       clearTimeout(silence)
-      // This is also reached if `onLine` threw: nobody reads the rest.
+      // The code also comes here if `onLine` threw. Then the rest of the answer is not read.
       ending.abort()
     }
   }

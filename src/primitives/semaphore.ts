@@ -6,7 +6,10 @@ const never = new AbortController().signal
 export class Semaphore {
   readonly #fair: FairSemaphore
 
-  /** Work that takes longer than `countsForMs` runs beside the next. Absent: work counts until its end. */
+  /**
+   * Work that takes longer than `countsForMs` goes on but does not count any more, so the next work begins.
+   * If `countsForMs` is absent, work counts until its end.
+   */
   constructor(size: number, countsForMs?: number) {
     this.#fair = new FairSemaphore({ size, perUser: size, ...(countsForMs !== undefined && { countsForMs }) })
   }

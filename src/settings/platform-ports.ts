@@ -15,8 +15,9 @@ type PlatformSettings = Pick<
 >
 
 /**
- * Ports of this machine on which the platform's own parts listen. No service gets them, not even while a
- * part is away: the part could not come back, and its clients would speak to somebody's application.
+ * The ports of this machine on which the platform's own parts listen. No service gets them, not even while a
+ * part is down: otherwise the part could not start again, and its clients would speak to somebody's
+ * application.
  */
 export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
   const { apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort } = settings

@@ -16,7 +16,7 @@ export const accelerations = ['auto', 'kvm', 'tcg'] as const
 
 const highestPort = 65_535
 
-/** The path is relative to the directory in which the process was started. */
+/** Reads a path. A relative path starts from the directory in which the process was started. */
 export function asPath(text: string): string {
   return path.resolve(text)
 }
@@ -34,7 +34,9 @@ export function asHost(text: string, name: string): string {
 const domainPattern =
   /^(?=.{1,190}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** A domain is short enough that a label and `*.` still fit before it. A final dot has no meaning. */
+/**
+ * Reads a domain. It must be so short that a label and `*.` still fit before it. A final dot has no meaning.
+ */
 export function asDomain(text: string, name: string): string {
   const domain = text.toLowerCase().replace(/\.$/, '')
   if (!domainPattern.test(domain))
@@ -50,7 +52,9 @@ export function asPort(text: string, name: string): number {
   return port
 }
 
-/** Public ports are 1 to 65535. The offset has to leave room for port 443. */
+/**
+ * Reads an offset that is added to public ports, which are 1 to 65535. It has to leave room for port 443.
+ */
 export function asPortOffset(text: string, name: string): number {
   const offset = Number(text)
   if (!/^\d+$/.test(text) || offset > highestPort - 443) {
@@ -60,8 +64,8 @@ export function asPortOffset(text: string, name: string): number {
 }
 
 /**
- * A bound that is given as a rate or a number of things. It is at least one, since none would switch the
- * part off.
+ * Reads a limit: a rate or a number of things. It is at least one, because with zero the part could do
+ * nothing.
  */
 export function asCount(text: string, name: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) {
@@ -79,7 +83,7 @@ export function asBandwidth(text: string, name: string): number {
   return Number(text)
 }
 
-/** A number of things that may be zero. */
+/** Reads a number of things that may be zero. */
 export function asAmount(text: string, name: string): number {
   if (!/^\d{1,9}$/.test(text)) {
     throw new SettingError(`${name} is '${text}'; it has to be a whole number, 0 to 999999999`)
@@ -106,20 +110,26 @@ export function asSwitch(text: string, name: string): boolean {
   return text === 'on'
 }
 
-/** The value is not repeated in the error: such URLs hold passwords. */
+/** Reads a URL. The error does not repeat the value, because such URLs hold passwords. */
 export function asUrl(text: string, name: string): string {
   if (!URL.canParse(text)) throw new SettingError(`${name} is not a URL such as scheme://host:port`)
   return text.replace(/\/$/, '')
 }
 
-/** The URL of a server that is trusted to say who somebody is: nobody on the way may change its answers. */
+/**
+ * Reads the URL of a server that is trusted to say who somebody is. So it has to be secure: nobody on the
+ * network path may change the answers.
+ */
 export function asSecureUrl(text: string, name: string): string {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
     throw new SettingError(`${name} is '${text}'; it has to be a URL such as https://host/directory`)
   return text
 }
 
-/** A key in base64url, as authorities hand it out. The value is not repeated in the error. */
+/**
+ * Reads a key in base64url, the form in which authorities give keys to their users. The error does not
+ * repeat the value.
+ */
 export function asMacKey(text: string, name: string): string {
   if (!/^[\w-]{16,}={0,2}$/.test(text)) throw new SettingError(`${name} has to be a key in base64url`)
   return text
@@ -128,13 +138,17 @@ export function asMacKey(text: string, name: string): string {
 /** One or several addresses, with commas between. */
 export function asMailAddresses(text: string, name: string): readonly string[] {
   const addresses = text.split(',').map((address) => address.trim())
-  // Other forms are refused: text after a question mark would become headers of the mail (RFC 8555, 7.3).
+  // Only plain addresses are accepted: text after a question mark would become headers of the mail (RFC
+  // 8555, 7.3).
   if (!addresses.every((address) => /^[^\s@?,;:]+@[^\s@?,;:]+$/.test(address)))
     throw new SettingError(`${name} is '${text}'; it has to be a mail address, or several with commas`)
   return addresses
 }
 
-/** An IP address, with a port if it is not the usual one: `10.0.0.2`, `10.0.0.2:5353`, `[fd00::2]:5353`. */
+/**
+ * Reads an IP address, with a port if it is not the usual one: `10.0.0.2`, `10.0.0.2:5353`,
+ * `[fd00::2]:5353`.
+ */
 export function asNameServer(text: string, name: string): string {
   const [, v6, v4, port = '53'] = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d+))?$/i.exec(text) ?? []
   const address = v6 ?? v4 ?? text
@@ -143,7 +157,7 @@ export function asNameServer(text: string, name: string): string {
   return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** A private IPv4 /16, such as `10.64.0.0/16`. */
+/** Reads a private IPv4 /16, such as `10.64.0.0/16`. */
 export function asSubnet(text: string, name: string): string {
   const octets = /^(\d{1,3})\.(\d{1,3})\.0\.0\/16$/.exec(text)
   if (!octets || Number(octets[1]) > 255 || Number(octets[2]) > 255) {

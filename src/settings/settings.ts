@@ -12,7 +12,7 @@ import * as read from './setting-formats.ts'
  * generated from it.
  */
 
-/** What defaults depend on besides other settings. */
+/** The facts about the machine from which some defaults follow. */
 export interface Machine {
   readonly homeDirectory: string
   readonly checkoutDirectory: string
@@ -66,7 +66,10 @@ function optional<T>(
 
 const hourMs = 3_600_000
 
-/** Browsers open some six connections per name, but many people may be behind one address. */
+/**
+ * The most connections from one client address. Browsers open some six connections per name, but many people
+ * may share one address.
+ */
 const defaultConnectionsPerSource = 1_000
 
 const dataDir = setting(
@@ -361,7 +364,10 @@ function readOne<T>(one: Setting<T>, env: Environment, base: Base): T {
   return text === undefined || text === '' ? one.fallback(base) : one.parse(text, one.name)
 }
 
-/** Names below `localhost` lead clients to their own machine, so there is no reason to let in others. */
+/**
+ * By default clients of this machine alone are served if the metro domain is below `localhost`: such names
+ * lead clients to their own machine.
+ */
 function gatewayHostOf({ metroDomain }: Base): string | undefined {
   return /(^|\.)localhost$/.test(metroDomain) ? '127.0.0.1' : undefined
 }

@@ -3,21 +3,24 @@ import { X509Certificate } from 'node:crypto'
 /** The parts of a certificate's content that its owner is shown. */
 export interface CertificateFacts {
   /**
-   * In the form of RFC 4514, such as `CN=R11,O=Let's Encrypt,C=US`; empty if the certificate has only
-   * alternative names.
+   * The subject in the form of RFC 4514, such as `CN=R11,O=Let's Encrypt,C=US`. It is empty if the
+   * certificate has only alternative names.
    */
   readonly subject: string
   readonly issuer: string
-  /** Hexadecimal, upper case. */
+  /** The serial number in hexadecimal, upper case. */
   readonly serialNumber: string
   readonly notBefore: Date
   readonly notAfter: Date
 }
 
-/** A subject can be as large as its certificate, and is shown in lists. */
+/**
+ * The most characters of a name that are kept. A subject can be as large as its certificate, and is shown in
+ * lists.
+ */
 const maxNameLength = 1_024
 
-/** The facts of the first certificate of a chain in PEM. Throws if it is no certificate. */
+/** Returns the facts of the first certificate of a chain in PEM. Throws if the text is not a certificate. */
 export function certificateFacts(chain: string): CertificateFacts {
   return factsOf(new X509Certificate(chain))
 }
@@ -33,8 +36,8 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
 }
 
 /**
- * The text of a name. Node gives a line for each part, the widest first, with special characters escaped
- * already; it gives undefined if there is no name.
+ * The text of a name. Node gives one line for each part, the widest part first, with special characters
+ * already escaped. It gives undefined if the certificate has no name.
  */
 export function nameText(lines: string | undefined): string {
   const text = (lines ?? '').split('\n').toReversed().join(',')

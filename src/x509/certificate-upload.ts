@@ -11,13 +11,13 @@ import { readPrivateKey } from './private-key.ts'
 import type { PrivateKeyFlaw } from './private-key.ts'
 
 /**
- * The most certificates of one chain, including the root and ones that do not belong there. Real chains have
- * two or three, bundles of an authority some more.
+ * The most certificates of one uploaded chain. The root and certificates that do not belong to the chain
+ * count too. Real chains have two or three, bundles of an authority some more.
  */
 export const maxChainCertificates = 10
 
 /**
- * Why something can not be a certificate of a server. Of the upload's text it contains only names of
+ * Why an upload can not be a server's certificate. It repeats no text of the upload except names of
  * certificates.
  */
 export type UploadFlaw =
@@ -26,20 +26,23 @@ export type UploadFlaw =
   /** The text holds something other than certificates. */
   | { readonly kind: 'chain-holds'; readonly label: string }
   | { readonly kind: 'too-many'; readonly count: number }
-  /** `number` counts from 1. */
+  /** The certificate with this number can not be read. `number` counts from 1. */
   | { readonly kind: 'unreadable'; readonly number: number }
-  /** The key is that of another certificate; `subject` is that of the first certificate of the chain. */
+  /** The key belongs to another certificate. `subject` is that of the first certificate of the chain. */
   | { readonly kind: 'other-key'; readonly subject: string }
-  /** The certificate is an authority's, and does not sign itself and serve alone. */
+  /**
+   * The certificate is an authority's. Such a certificate is accepted only if it signed itself and is used
+   * alone as the server's.
+   */
   | { readonly kind: 'authority'; readonly subject: string }
   | { readonly kind: 'not-for-servers'; readonly subject: string }
-  /** The certificate has other names. */
+  /** The certificate is for other names than the wanted one. */
   | { readonly kind: 'other-name'; readonly names: readonly string[]; readonly more: number }
   | { readonly kind: 'expired'; readonly subject: string; readonly at: Date }
   | { readonly kind: 'not-yet-valid'; readonly subject: string; readonly at: Date }
   /**
-   * The chain has a gap, or no upper end. `url` is where, according to the certificate, its issuer's
-   * certificate is.
+   * A certificate of the chain is missing, between two others or at its upper end. `url` is the address that
+   * the last certificate gives for its issuer's certificate.
    */
   | {
       readonly kind: 'issuer-missing'
@@ -48,21 +51,22 @@ export type UploadFlaw =
       readonly url: string | undefined
     }
   /**
-   * An attacker who finds another certificate with the same hash has its signature, too; browsers refuse it.
+   * A signature with a weak hash is also valid for any other certificate with the same hash, which an
+   * attacker may find. So browsers refuse it.
    */
   | { readonly kind: 'weak-signature'; readonly subject: string; readonly algorithm: string }
-  /** TLS does not accept it; the reason is OpenSSL's. */
+  /** OpenSSL does not accept the chain and the key for TLS. `reason` is OpenSSL's text. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 export interface CertificateUpload {
-  /** Lower case, without a final dot. */
+  /** The domain in lower case, without a final dot. */
   readonly commonName: string
   readonly chain: string
   readonly pkey: string
   readonly nowMs: number
   /**
-   * The known chains, in PEM, of certificates of that issuer (named as in `CertificateFacts`). What an
-   * upload leaves out may be there.
+   * Returns known chains, in PEM, of certificates of that issuer (named as in `CertificateFacts`). They may
+   * have the certificates that an upload leaves out.
    */
   readonly chainsOf: (issuer: string) => Promise<readonly string[]>
 }
@@ -71,18 +75,23 @@ export type UploadOutcome =
   | { readonly ok: false; readonly flaw: UploadFlaw }
   | {
       readonly ok: true
-      /** PEM, from the certificate itself to the last one below the root. */
+      /** The chain in PEM, from the certificate itself to the last one below the root. */
       readonly chain: string
-      /** PEM. */
+      /** The private key in PEM. */
       readonly keyPem: string
       readonly facts: CertificateFacts
     }
 
 const serverUse = '1.3.6.1.5.5.7.3.1'
 const anyUse = '2.5.29.37.0'
-/** Matches OpenSSL's names, such as `sha1WithRSAEncryption` and `ecdsa-with-SHA1`. */
+/**
+ * Matches the weak hashes in OpenSSL's names of signatures, such as `sha1WithRSAEncryption` and
+ * `ecdsa-with-SHA1`.
+ */
 const weakHash = /sha-?1(?!\d)|md[245]/i
-/** The most names that are shown: enough to tell the owner which certificate it is. */
+/**
+ * The most names of a certificate that are shown. They are enough to tell the owner which certificate it is.
+ */
 const shownNames = 5
 const maxShownUrl = 256
 
@@ -97,7 +106,8 @@ export async function readCertificateUpload(upload: CertificateUpload): Promise<
   if ('flaw' in given) return refused(given.flaw)
   const key = readPrivateKey(upload.pkey)
   if ('flaw' in key) return refused(key.flaw)
-  // A renewal may have the key of the certificate before, and stand after it in the same file.
+  // Several certificates may have the same key: a renewal may keep it, and its file may also hold the
+  // certificate before.
   const own = given.certificates.filter((one) => key.matches(one))
   const flaws = await Promise.all(own.map((one) => leafFlaw(one, given.certificates, upload)))
   const leaf = own[Math.max(0, flaws.indexOf(undefined))]
@@ -220,9 +230,9 @@ function validityFlaw(certificate: X509Certificate, nowMs: number): UploadFlaw {
 }
 
 /**
- * Completes the path to a root. A chain that ends below an unknown root belongs to a private authority, or
- * has lost its upper part. It has lost its upper part if the last certificate says where its issuer's can be
- * had, as public authorities do, or if some certificates fit nowhere.
+ * Completes the path to a root. If a chain ends below an unknown root, it either belongs to a private
+ * authority or lacks its upper part. It lacks its upper part if the last certificate says where its issuer's
+ * certificate can be downloaded, as public authorities do, or if some certificates fit nowhere.
  */
 async function completePath(
   leaf: X509Certificate,
@@ -236,7 +246,7 @@ async function completePath(
     return 'flaw' in read ? [] : read.certificates
   })
   const completed = issuerPath(leaf, [...given, ...known], nowMs)
-  // A chain may end where an accepted chain ended: roots are not kept.
+  // A chain may end where an accepted chain ended, because roots are not stored.
   if (completed.isComplete || isAmong(known, completed.certificates.at(-1)!)) return completed
   const last = path.certificates.at(-1)!
   const url = issuerUrl(last)
@@ -256,8 +266,8 @@ function issuerUrl({ infoAccess }: X509Certificate): string | undefined {
 }
 
 /**
- * What a gateway will do with the chain. OpenSSL knows best what else could be wrong, such as the key of an
- * issuer.
+ * Tries what a gateway will do with the chain. OpenSSL knows best what else could be wrong, such as the key
+ * of an issuer.
  */
 function tlsRefusal(chain: string, key: KeyObject): string | undefined {
   try {

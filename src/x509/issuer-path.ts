@@ -3,9 +3,11 @@ import { rootCertificates } from 'node:tls'
 
 /** The path from a certificate upwards. Each certificate is issued by the one after it. */
 export interface IssuerPath {
-  /** The root is left out: clients that trust it have it. */
+  /** The certificates of the path without the root: clients that trust the root have it. */
   readonly certificates: readonly X509Certificate[]
-  /** The path leads to a root that was among the certificates, or to one of the public authorities. */
+  /**
+   * True if the path leads to a root that was among the certificates, or to one of the public authorities.
+   */
   readonly isComplete: boolean
 }
 
@@ -27,8 +29,8 @@ export function issuerPath(
     }
     const issuers = others.filter((other) => other.ca && !path.includes(other) && isIssuedBy(last, other))
     const valid = issuers.find((issuer) => isValidAt(issuer, nowMs))
-    // Above an authority that browsers know, an expired issuer is of no use. Elsewhere the owner has to hear
-    // of it.
+    // If the issuer of the last certificate is an authority that browsers know, no expired issuer is added
+    // to the path. Otherwise it is added, so that the owner hears that it has expired.
     const next = valid ?? (isKnown(last) ? undefined : issuers[0])
     if (next === undefined) return { certificates: path, isComplete: path.some(isKnown) }
     path.push(next)
@@ -40,7 +42,8 @@ export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate
   try {
     return certificate.verify(issuer.publicKey)
   } catch {
-    // A key of a kind that OpenSSL does not know has issued nothing that can be checked.
+    // The issuer's key is of a kind that OpenSSL does not know. Its signature can not be checked, so it
+    // counts as not the issuer.
     return false
   }
 }
@@ -51,7 +54,7 @@ export function isValidAt({ validFromDate, validToDate }: X509Certificate, nowMs
 
 let knownRoots: ReadonlyMap<string, readonly X509Certificate[]> | undefined
 
-/** Whether the issuer is in Mozilla's list of authorities, which Node brings along. */
+/** Whether the certificate's issuer is in Mozilla's list of authorities, which is part of Node. */
 function isKnown(certificate: X509Certificate): boolean {
   knownRoots ??= Map.groupBy(
     rootCertificates.map((pem) => new X509Certificate(pem)),

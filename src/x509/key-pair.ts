@@ -1,13 +1,16 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import type { webcrypto } from 'node:crypto'
 
-/** A certificate with those that lead to its issuer, and its private key; both in PEM. */
+/**
+ * A chain, which is a certificate with those that lead to its issuer, and the certificate's private key.
+ * Both are PEM.
+ */
 export interface KeyPairPem {
   readonly chain: string
   readonly key: string
 }
 
-/** A chain and a key do not belong together, or are not what they should be. */
+/** A chain and a key do not belong together, or one of them is malformed. */
 export class UnusableCertificate extends Error {
   override readonly name = 'UnusableCertificate'
 }
@@ -32,21 +35,24 @@ export function cryptoKeysOf(key: string): webcrypto.CryptoKeyPair {
 }
 
 /**
- * The first certificate of the chain. Throws `UnusableCertificate` if something is no PEM, or if the key is
- * that of another certificate.
+ * Returns the first certificate of the chain. Throws `UnusableCertificate` if the chain or the key is not
+ * PEM, or if the key belongs to another certificate.
  */
 export function certificateOf({ chain, key }: KeyPairPem): X509Certificate {
   try {
     const certificate = new X509Certificate(chain)
     if (certificate.checkPrivateKey(createPrivateKey(key))) return certificate
   } catch (cause) {
-    // The reason is OpenSSL's own, and contains neither key nor file name.
+    // The cause is OpenSSL's own error. It contains neither key nor file name.
     throw new UnusableCertificate('it is no certificate and private key in PEM', { cause })
   }
   throw new UnusableCertificate('the private key is not that of the certificate')
 }
 
-/** The library is loaded only when something is issued. It needs the polyfill to be loaded before it. */
+/**
+ * Loads the certificate library. That is done only when something is issued. The library needs the polyfill
+ * to be loaded first.
+ */
 export async function loadX509() {
   await import('reflect-metadata')
   return import('@peculiar/x509')

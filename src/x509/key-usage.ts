@@ -12,7 +12,8 @@ export async function maySignHandshakes({ raw }: X509Certificate): Promise<boole
     const named = new x509.X509Certificate(raw).getExtension(x509.KeyUsagesExtension)
     return named === null || (named.usages & x509.KeyUsageFlags.digitalSignature) !== 0
   } catch {
-    // Node has read the certificate and this library can not, so no restriction is known.
+    // Node can read the certificate and this library can not. So no restriction is known, and the answer is
+    // yes.
     return true
   }
 }

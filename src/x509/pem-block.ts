@@ -3,7 +3,7 @@
  * 2).
  */
 export interface PemBlock {
-  /** The words in both lines, such as `CERTIFICATE`. */
+  /** The words in the lines that begin and end the piece, such as `CERTIFICATE`. */
   readonly label: string
   /** The piece, including the lines that begin and end it. */
   readonly text: string
@@ -11,7 +11,9 @@ export interface PemBlock {
 
 export type PemOutcome =
   | { readonly ok: true; readonly blocks: readonly PemBlock[] }
-  /** No piece begins, a piece does not end, or the ends of its lines are written as two characters. */
+  /**
+   * The text holds no piece, a piece does not end, or line ends are written as two characters, such as `\n`.
+   */
   | { readonly ok: false; readonly flaw: 'no-pem' | 'unfinished' | 'escaped-lines' }
 
 const begin = /^-----BEGIN ([A-Z0-9 ]{1,64})-----$/

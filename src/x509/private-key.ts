@@ -2,11 +2,14 @@ import { createPrivateKey, randomBytes, sign, verify } from 'node:crypto'
 import type { KeyObject, X509Certificate } from 'node:crypto'
 import { pemBlocks } from './pem-block.ts'
 
-/** The least that browsers and the authorities' rules demand of RSA. */
+/** The fewest bits of an RSA key. Browsers and the authorities' rules demand them. */
 export const minRsaBits = 2_048
-/** A handshake with 8192 bits takes the gateway ten times as long, and the gateway also serves others. */
+/**
+ * The most bits of an RSA key. A handshake with 8192 bits takes the gateway ten times as long, and the
+ * gateway also serves others.
+ */
 export const maxRsaBits = 4_096
-/** OpenSSL's names of P-256, P-384 and P-521. */
+/** The curves that are accepted, by OpenSSL's names: P-256, P-384 and P-521. */
 const curves: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /** What is wrong with a private key. It contains nothing of the key. */
@@ -25,15 +28,18 @@ export interface PrivateKey {
   readonly privateKey: KeyObject
   /** The key as PKCS #8. */
   readonly pem: string
-  /** Whether a client that has that certificate accepts what this key signs. */
+  /** Whether clients that have this certificate accept what the key signs. */
   matches(certificate: X509Certificate): boolean
 }
 
 const keyLabels: ReadonlySet<string> = new Set(['PRIVATE KEY', 'RSA PRIVATE KEY', 'EC PRIVATE KEY'])
-/** OpenSSL writes the curve in front of the key. */
+/** The label of the block that OpenSSL writes before the key to name the curve. */
 const parametersLabel = 'EC PARAMETERS'
 const encryptedLabel = 'ENCRYPTED PRIVATE KEY'
-/** The older form of RFC 1421 keeps the label and adds this header. */
+/**
+ * The header that marks an encrypted key. The older form of RFC 1421 keeps the key's label and adds this
+ * header.
+ */
 const encryptedHeader = /^Proc-Type: *4 *, *ENCRYPTED/m
 const probeBytes = 32
 
@@ -69,7 +75,7 @@ function parsed(pem: string): KeyObject | undefined {
   }
 }
 
-/** Ed25519 is not taken: no public authority may issue for it, and browsers do not speak it. */
+/** Ed25519 is refused: no public authority may issue certificates for it, and browsers do not support it. */
 function kindFlaw({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): PrivateKeyFlaw | undefined {
   if (asymmetricKeyType === 'ec') {
     const curve = asymmetricKeyDetails?.namedCurve ?? 'one without a name'
@@ -81,7 +87,7 @@ function kindFlaw({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Priva
 }
 
 /**
- * The public halves are compared first. Only a signature shows that the private half belongs to the
+ * First the public halves are compared. But only a signature shows that the private half belongs to the
  * certificate, too.
  */
 function isPair(privateKey: KeyObject, certificate: X509Certificate): boolean {
