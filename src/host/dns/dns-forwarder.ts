@@ -7,20 +7,24 @@ import type { SlotHolder } from './yielding-slots.ts'
 import { LengthFramedReader, lengthFramed } from './length-frames.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 
-/** Resolvers in guests ask again after 5 s, so a later answer would be of no use. */
+/**
+ * How long an instance's question waits for an answer. Resolvers in guests ask again after 5 s, so a later
+ * answer would be of no use.
+ */
 const answerTimeoutMs = 4_000
 /** The most questions that wait for the host's nameserver. Each of them takes a socket. */
 const maxPending = 512
 const maxPendingPerInstance = 64
 /**
- * Questions per second of one user. Each question to the host's nameserver takes an entry of the host's
- * connection table for 30 s, so one user takes at most 15 000 of usually 262 144. A look-up is two
+ * The most questions of one user per second. Each question to the host's nameserver takes an entry of the
+ * host's connection table for 30 s, so one user takes at most 15 000 of usually 262 144. One look-up is two
  * questions, of types A and AAAA.
  */
 const askedPerS = 500
 const askedBurst = 1_000
 /**
- * A longer answer does not come over UDP: the nameserver marks it as cut, and the guest asks again over TCP.
+ * The most bytes of an answer over UDP. The nameserver cuts a longer answer and marks it as cut, and the
+ * guest asks again over TCP.
  */
 const udpAnswerMaxBytes = 4_096
 const tcpAnswerMaxBytes = 65_535
@@ -84,7 +88,8 @@ export class DnsForwarder {
         if (answer.length <= udpAnswerMaxBytes && isAnswerTo(asked, answer)) give(answer)
       })
       socket.connect(this.#server.port, this.#server.host, (error?: Error) => {
-        // If the host has no way to the nameserver, sending would throw where nobody can catch it.
+        // If the host has no route to the nameserver, sending would throw in a place where nobody can catch
+        // the error.
         if (error !== undefined || givenWay.aborted) give(undefined)
         else socket.send(asked)
       })
@@ -132,7 +137,7 @@ function isAnswerTo(asked: Buffer, answer: Buffer): boolean {
   if (end === undefined || answer.length < 12) return false
   const isResponse = ((answer[2] ?? 0) & 0x80) !== 0
   if (!isResponse || answer.readUInt16BE(0) !== asked.readUInt16BE(0)) return false
-  // A server that could not read the question may leave it out.
+  // A server that could not read the question may leave it out of its answer.
   if (answer.readUInt16BE(4) === 0) return answer.length === 12
   return answer.length >= end && asked.subarray(12, end).equals(answer.subarray(12, end))
 }

@@ -12,20 +12,26 @@ import type { PrivateNames } from './private-names.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 
 /**
- * Questions per second of one instance. An answer costs the agent about 20 us, so one instance takes at most
- * 4 % of a core, whatever it sends.
+ * The most questions of one instance per second. An answer costs the agent about 20 us, so one instance
+ * takes at most 4 % of a core, whatever it sends.
  */
 const questionsPerS = 2_000
 const questionsBurst = 4_000
-/** The most connections. Each takes a socket; users share them like the forwarder's pending questions. */
+/**
+ * The most connections. Each takes a socket. Users share the connections in the same way as the forwarder's
+ * pending questions.
+ */
 const maxConnections = 512
 const maxConnectionsPerAsker = 8
-/** The most open sockets: connections that are being refused, or gave way, stay open for a moment. */
+/**
+ * The most open sockets. It is higher than the most connections, because a connection that is refused, or
+ * gave way, stays open for a moment.
+ */
 const maxOpenConnections = 2 * maxConnections
 const connectionIdleMs = 10_000
 /** The most questions of one connection that wait for the host's nameserver. */
 const maxPendingPerConnection = 16
-/** Bytes of answers that a client may leave unread. Beyond that the connection is closed. */
+/** The most bytes of answers that a client may leave unread. If there are more, the connection is closed. */
 const unreadMaxBytes = 128 * 1024
 const receiveBufferBytes = 1 << 20
 
@@ -33,9 +39,9 @@ export interface DnsServerOptions {
   readonly address: string
   readonly port?: number
   readonly names: PrivateNames
-  /** The user whose instance has this address. An address without an owner gets no answer. */
+  /** Returns the user whose instance has this address. An address without an owner gets no answer. */
   readonly ownerOf: (ip: string) => string | undefined
-  /** Asks for names that are not ours. Without it such questions are refused. */
+  /** Forwards questions for names that are not private ones. Without it such questions are refused. */
   readonly forwarder?: DnsForwarder
   readonly nowMs?: () => number
 }
@@ -151,14 +157,16 @@ export class DnsServer {
     })
   }
 
-  /** The user of the instance at `ip`, or undefined if the instance may not ask now. */
+  /** Returns the user of the instance at `ip`, or undefined if the instance may not ask now. */
   #admit(ip: string): string | undefined {
     const userUuid = this.#options.ownerOf(ip)
     if (userUuid === undefined) return undefined
     return this.#buckets.take(ip, this.#nowMs()) ? userUuid : undefined
   }
 
-  /** Returns false if the message is no question; otherwise calls `send` exactly once, now or later. */
+  /**
+   * Returns false if the message is not a question. Otherwise it calls `send` exactly once, now or later.
+   */
   #answer(
     message: Buffer,
     asker: {

@@ -1,4 +1,4 @@
-/** In DNS over TCP, two bytes with its length stand before each message. */
+/** The length field's size. In DNS over TCP, each message begins with its length in two bytes. */
 const lengthBytes = 2
 
 export class LengthFramedReader {
@@ -11,7 +11,7 @@ export class LengthFramedReader {
 
   /**
    * Returns the messages that are complete with this chunk. Returns undefined if a message is longer than
-   * permitted; then nothing more can be read.
+   * permitted. After that nothing more can be read.
    */
   push(chunk: Buffer): readonly Buffer[] | undefined {
     const found: Buffer[] = []

@@ -1,12 +1,12 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { PrivateName } from '../../domain/service/route-feed.ts'
 
-/** Changes within this time are written together. */
+/** How long a change waits before it is written. All changes in this time are written together. */
 const saveDelayMs = 1_000
 
 /**
- * A file with the names that the API told last, for an agent that starts while the API is away. A lost or
- * old file does no harm: the API tells everything again once it is there.
+ * A file with the names that the API sent last. An agent reads it if it starts while the API is unreachable.
+ * A lost or old file does no harm: the API sends everything again once it is reachable.
  */
 export class NamesFile {
   readonly #path: string

@@ -20,21 +20,25 @@ export interface DnsNetwork {
 
 export interface PrivateDnsOptions {
   readonly network: DnsNetwork
-  /** The path of the file that keeps the names for the next agent. */
+  /** The path of the file that keeps the names for the next agent's start. */
   readonly file: string
   /**
-   * The request `GET /internal/nodes/<id>/names` with this host's credential; `since` is the last revision.
+   * Returns the request `GET /internal/nodes/<id>/names` with this host's credential. `since` is the last
+   * revision that was read.
    */
   readonly ask: (since: string | undefined) => LineStreamRequest
-  /** The host's nameserver, if instances may ask for other names than those of their user. */
+  /**
+   * The address of the host's nameserver. It is absent if instances may ask only for the names of their
+   * user.
+   */
   readonly nameserver?: string
   readonly onChange?: (change: LineStreamChange) => void
   readonly warn: (message: string) => void
 }
 
 /**
- * Names for the instances of this host: it joins the API's stream, the table of names and the server. While
- * the API is away, the last names stay valid.
+ * The private names for the instances of this host. It connects the API's stream, the table of names and the
+ * server. While the API is unreachable, the last names stay valid.
  */
 export class PrivateDns {
   readonly names = new PrivateNames()
@@ -63,7 +67,10 @@ export class PrivateDns {
     })
   }
 
-  /** If another program has the port, instances get no names; everything else works. */
+  /**
+   * Starts the server and the stream. If another program uses the port, instances get no names, but
+   * everything else works.
+   */
   async open(): Promise<void> {
     this.names.remember(await this.#file.load())
     this.#savedChanges = this.names.changes

@@ -7,13 +7,16 @@ import type { NameLine, PrivateName } from '../../domain/service/route-feed.ts'
 export class PrivateNames {
   readonly #byUuid = new Map<string, PrivateName>()
   readonly #users = new Map<string, UserNames>()
-  /** The UUIDs that the current block has told so far, if the block tells everything. */
+  /**
+   * The UUIDs that the current block has named so far. It is defined only while a block that names
+   * everything is read.
+   */
   #told: Set<string> | undefined
   #revision: string | undefined
-  /** Grows with every change. */
+  /** A number that grows with every change of the names. */
   #changes = 0
 
-  /** The revision from which the stream goes on after a break. */
+  /** The revision that was read last. After a break the stream goes on from it. */
   get revision(): string | undefined {
     return this.#revision
   }
@@ -47,7 +50,7 @@ export class PrivateNames {
     }
   }
 
-  /** Takes names that an earlier agent knew. They are valid until the API tells the current ones. */
+  /** Adds the names that an earlier agent knew. They are valid until the API sends the current ones. */
   remember(names: readonly PrivateName[]): void {
     for (const name of names) this.#put(name)
   }
@@ -58,7 +61,7 @@ export class PrivateNames {
     return uuid === undefined ? undefined : this.#byUuid.get(uuid)?.privateIp
   }
 
-  /** Whether a name ends with `.<suffix>`. Then the suffix exists as a name too, but without an address. */
+  /** Whether some name ends with `.<suffix>`. If so, the suffix exists as a name too, but has no address. */
   hasBelow(userUuid: string, suffix: string): boolean {
     return (this.#users.get(userUuid)?.suffixes.get(suffix) ?? 0) > 0
   }
@@ -96,8 +99,8 @@ export class PrivateNames {
 }
 
 /**
- * The names of one user. When a name or an address goes to another instance, the new holder may be told
- * before the old one is gone. So an entry is only removed together with its current holder.
+ * The names of one user. When a name or an address goes from one instance to another, the new holder may be
+ * reported before the old one is deleted. So an entry is only removed together with its current holder.
  */
 class UserNames {
   readonly uuids = new Map<string, string>()

@@ -2,7 +2,7 @@
 export interface SlotHolder {
   readonly user: string
   readonly ip: string
-  /** Called when the slot goes to somebody else: at most once, and never after `release`. */
+  /** Called when the slot is taken away for another user: at most once, and never after `release`. */
   readonly giveWay: () => void
 }
 
@@ -30,14 +30,14 @@ export class YieldingSlots {
     return this.#taken
   }
 
-  /** How many slots have gone to somebody else so far. */
+  /** How many slots have been taken away for another user so far. */
   get gaveWay(): number {
     return this.#gaveWay
   }
 
   /**
-   * Returns false if the instance has as many slots as it may, or if all slots are taken and no user holds
-   * more than this one.
+   * Returns true if the instance gets a slot. Returns false if it has as many slots as it may, or if all
+   * slots are taken and no user holds more than its own user does.
    */
   take(holder: SlotHolder): boolean {
     if ((this.#instances.get(holder.ip) ?? 0) >= this.#perInstance) return false

@@ -1,8 +1,11 @@
-/** Operators give bandwidth in Mbit/s, a million bits per second, for each direction. */
+/**
+ * The bytes of one Mbit/s. Operators give bandwidth in Mbit/s, a million bits per second, for each
+ * direction.
+ */
 const bytesPerMbit = 125_000
 /**
- * The burst: four of the largest packets that a VM hands over, so that such a packet passes even at a low
- * rate. Besides, the kernel always lets one second's worth pass at once.
+ * The bytes that may pass at once beyond the rate: four of the largest packets that a VM sends, so that such
+ * a packet passes even at a low rate. Besides, the kernel always lets one second's worth pass at once.
  */
 export const burstBytes = 4 * 65_536
 
@@ -15,7 +18,7 @@ export interface BandwidthRules {
    * Rules that drop what a VM sends beyond its rate, for a chain that sees what ports of the bridge send.
    */
   readonly sent: readonly string[]
-  /** The same for what is sent to a VM. */
+  /** The rules for the other direction: they drop what is sent to a VM beyond its rate. */
   readonly received: readonly string[]
 }
 

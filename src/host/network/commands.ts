@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 
-/** A tool of the host that is stuck must not hold an instance's start for ever. */
+/** The time limit of one run of a tool, so that a stuck tool does not delay an instance's start for ever. */
 const commandTimeoutMs = 10_000
-/** Enough of a tool's error text to see what it refused. */
+/** The bytes of a tool's error text that are kept. They are enough to see what the tool refused. */
 const errorTextMaxBytes = 2_000
 
 /** A tool of the host failed. The message holds what the tool printed. */
@@ -12,8 +12,9 @@ export class CommandError extends Error {
 }
 
 /**
- * Runs the host's network tools. With a `prefix` they run elsewhere, such as `['ip', 'netns', 'exec', 'x']`.
- * Orders go in on stdin, a whole batch to one process, because starting a process costs the most time here.
+ * Runs the host's network tools. With a `prefix`, such as `['ip', 'netns', 'exec', 'x']`, they run in
+ * another network. Orders are written to stdin, a whole batch to one process, because starting a process
+ * takes the most time here.
  */
 export class Commands {
   readonly #prefix: readonly string[]
@@ -51,7 +52,7 @@ export class Commands {
             new CommandError(`${command.join(' ')} ended with ${String(code ?? signal)}: ${errors.trim()}`),
           )
       })
-      // The tool may refuse before it has read everything; its exit tells why.
+      // The tool may refuse its orders before it has read all of them. Its exit code tells why.
       child.stdin.on('error', () => undefined)
       child.stdin.end(input)
     })

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises'
 
-/** Figures of the host's connection table from the kernel; undefined if the kernel tracks no connections. */
+/**
+ * Reads figures of the host's connection table from the kernel. They are undefined if the kernel tracks no
+ * connections.
+ */
 export class ConnectionTable {
   readonly #maxPath: string
   readonly #entriesPath: string

@@ -30,7 +30,7 @@ export interface Outbound {
   readonly uplink: string
 }
 
-/** A VM as the filters see it. `user` is a number above 0 that no other user has. */
+/** A VM as the filters know it. `user` is a number above 0, and no two users have the same one. */
 export interface BoundVm {
   readonly tap: string
   readonly mac: string
@@ -180,12 +180,12 @@ export function bridgeFilter(
 
 export const receivedSet = 'received'
 /**
- * Broadcasts and multicasts per second of one VM. The bridge copies each to all ports; ARP requests are
- * among them.
+ * The most broadcasts and multicasts of one VM per second. The bridge copies each to all ports. ARP requests
+ * count too.
  */
 const shoutsPerS = 100
 const shoutsBurst = 200
-/** Room for ports in a set. A bridge has 1023 ports, and removed ports leave the set within a minute. */
+/** The most ports in a set. A bridge has 1023 ports, and removed ports leave the set within a minute. */
 const maxPorts = 4_096
 
 export function bind(plan: AddressPlan, vm: BoundVm): string {

@@ -1,22 +1,22 @@
 /**
- * What one instance may take of the host's connection table. The whole host has one table: when it is full,
+ * The limits of one instance in the host's connection table. The whole host has one table: when it is full,
  * nobody gets a new connection, neither another user's instance nor the gateway.
  */
 export interface FlowLimits {
-  /** Open flows. Half-open flows and flows over UDP count too. */
+  /** The most open flows. Half-open flows and flows over UDP count too. */
   readonly open: number
   readonly newPerS: number
   readonly newBurst: number
 }
 
 /**
- * An instance may have 1/256 of the table open, and open 1/1024 of it per second. A flow that has ended
- * stays in the table for `endedFlowS`. So one instance takes at most 1.1 % of the table, and the 64
- * instances that an account has by default take at most 70 %.
+ * The shares of the table of one instance: 1/256 of the table for open flows, and 1/1024 for flows that it
+ * opens per second. A flow that has ended stays in the table for `endedFlowS`. So one instance takes at most
+ * 1.1 % of the table, and the 64 instances that an account has by default take at most 70 %.
  */
 const openShare = 1 / 256
 const newPerSShare = 1 / 1_024
-/** The seconds of new flows that may come at once, because a page or a start opens many flows together. */
+/** How many seconds' worth of new flows may come at once. A page or a start opens many flows together. */
 const burstS = 2
 /**
  * Bounds for the number of open flows. While an instance opens more flows, the kernel looks through all of
@@ -39,12 +39,13 @@ function within({ least, most }: { readonly least: number; readonly most: number
 }
 
 /**
- * How long an ended flow stays. After the kernel's own 120 s, ended flows would outnumber open ones by far.
+ * How long an ended flow stays in the table. With the kernel's own 120 s, there would be far more ended
+ * flows than open ones.
  */
 const endedFlowS = 5
 /**
- * How long an idle flow stays: the least that RFC 5382 permits. The kernel's own five days would keep the
- * flows of killed VMs for too long.
+ * How long an idle flow stays in the table: the least that RFC 5382 permits. With the kernel's own five
+ * days, the flows of killed VMs would stay too long.
  */
 const idleFlowS = 7_440
 
@@ -63,13 +64,13 @@ export function flowRules(limits: FlowLimits): readonly string[] {
     'ct timeout of_instances { protocol tcp; l3proto ip;',
     `  policy = { established : ${idleFlowS}, time_wait : ${endedFlowS} }`,
     '}',
-    // The sets have room for each address of the /16, so they are never full.
+    // The sets have room for every address of the /16, so they are never full.
     `set flows { type ipv4_addr; size ${addresses}; flags dynamic; }`,
     `set opened { type ipv4_addr; size ${addresses}; flags dynamic,timeout; timeout 1m; }`,
     'chain opens {',
     '  ct state != new return',
-    // The later packets of a flow that was never answered count as new to the kernel too, but they take no
-    // further entry.
+    // The kernel counts the later packets of a flow that was never answered as new too, but they take no
+    // further entry. So they pass.
     '  ct status & confirmed == confirmed return',
     `  update @opened { ip saddr limit rate over ${limits.newPerS}/second burst ${limits.newBurst} packets } counter name ${tooFastFlows} drop`,
     `  add @flows { ip saddr ct count over ${limits.open} } counter name ${tooManyFlows} drop`,

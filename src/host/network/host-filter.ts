@@ -15,7 +15,7 @@ const smallTableMax = 65_536
 export interface HostFilterOptions {
   readonly plan: AddressPlan
   readonly commands: Commands
-  /** Lets instances reach the outside, if the host has a default route. */
+  /** Whether instances may reach the outside. It works only if the host has a default route. */
   readonly outbound?: boolean
   readonly connectionTable?: ConnectionTable
   readonly warn: (message: string) => void

@@ -9,8 +9,8 @@ export interface Network {
   /** Removes the attachment. Idempotent; an unknown address is no error. */
   detach(nic: NicSpec): Promise<void>
   /**
-   * Bytes and packets of this attachment since `attach`; undefined if it is gone. `rx` is what the VM
-   * received.
+   * The bytes and packets of this attachment since `attach`. Undefined if the attachment does not exist any
+   * more. `rx` is what the VM received.
    */
   counters(nic: NicSpec): Promise<NicCounters | undefined>
   /**
@@ -21,13 +21,16 @@ export interface Network {
   standBy(nic: NicSpec): Promise<void>
   onPeerTraffic(listener: (nic: NicSpec) => void): void
   /**
-   * The packets from other instances of the same user to this one, since `attach`; undefined if the host
-   * does not know.
+   * The packets that other instances of the same user sent to this one, since `attach`. Undefined if the
+   * host does not know the number.
    */
   peerPackets(nic: NicSpec): Promise<number | undefined>
-  /** The use of what instances share on this host; undefined if the host bounds nothing. */
+  /** How much of what instances share on this host is in use. Undefined if the host bounds nothing. */
   load(): Promise<NetworkLoad | undefined>
-  /** The address at which the host itself reaches a port of the VM; undefined if it can not. */
+  /**
+   * The address at which the host itself reaches a port of the VM. Undefined if the host can not reach the
+   * port.
+   */
   reach(nic: NicSpec, port: number): Promise<{ readonly host: string; readonly port: number } | undefined>
   /** Removes what `open` and `attach` made. Nothing is left on the host. */
   close(): Promise<void>
@@ -76,8 +79,8 @@ export interface NicCounters {
 
 export interface NetworkLoad {
   /**
-   * Entries of the host's connection table, with those of the host's own connections, and the number for
-   * which it has room.
+   * `flows` is the number of entries in the host's connection table, with those of the host's own
+   * connections. `maxFlows` is the number for which the table has room.
    */
   readonly flows: number
   readonly maxFlows: number
@@ -89,7 +92,8 @@ export interface NetworkLoad {
 }
 
 /**
- * What an instance has bounds for: open flows, flows that it opens per second, and bytes per second.
+ * The things of which an instance may use only so much: open flows, flows that it opens per second, and
+ * bytes per second.
  */
 export const NetworkBound = { Flows: 'flows', NewFlows: 'new-flows', Bandwidth: 'bandwidth' } as const
 export type NetworkBound = (typeof NetworkBound)[keyof typeof NetworkBound]

@@ -4,8 +4,8 @@ import { doublingDelayMs } from '../../domain/doubling-delay.ts'
 import type { Commands } from './commands.ts'
 
 /**
- * How long an answer of the program is waited for. Normally the program takes the device some milliseconds
- * after the VM has left it.
+ * How long this process waits for an answer of the program. Normally the program takes the device some
+ * milliseconds after the VM has closed it.
  */
 const answerTimeoutMs = 1_000
 /**

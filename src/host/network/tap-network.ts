@@ -24,7 +24,7 @@ export interface TapNetworkOptions {
   readonly directory: string
   /** The /16 of this host's instances. */
   readonly subnet: string
-  /** Lets instances reach the outside, if the host has a default route. */
+  /** Whether instances may reach the outside. It works only if the host has a default route. */
   readonly outbound?: boolean
   /**
    * The bandwidth of each instance in each direction. Without it an instance may take all that the host has.
@@ -46,15 +46,15 @@ export interface TapNetworkOptions {
 }
 
 /**
- * An attachment that this process knows. It is entered before it is made, with `complete` false, and leaves
- * after it was removed.
+ * An attachment that this process knows. It is put into the map before it is made, with `complete` false,
+ * and taken out after it was removed.
  */
 interface Attached {
   readonly nic: NicSpec
   readonly vm: BoundVm
   complete: boolean
   standing: boolean
-  /** Whether the first packet of a peer has been reported. */
+  /** Whether the first packet of a peer has been reported in this standby. */
   told: boolean
 }
 
@@ -143,7 +143,7 @@ export class TapNetwork implements Network {
     if (hostPart(this.#plan, nic.ip) === 0) return
     await this.#inTurn(nic.ip, async () => {
       const found = this.#attached.get(nic.ip)
-      // The address belongs to another instance by now.
+      // By now the address belongs to another instance, so nothing is removed.
       if (found !== undefined && found.nic.instanceUuid !== nic.instanceUuid) return
       await this.#remove(nic, found)
     })
@@ -200,7 +200,7 @@ export class TapNetwork implements Network {
     await this.#nft(noFilters(this.#plan))
   }
 
-  /** Returns the attachment of exactly this instance, and makes what is missing of it. */
+  /** Returns the attachment of exactly this instance. Makes the parts of it that are missing. */
   async #ensure(nic: NicSpec): Promise<Attached> {
     let found = this.#attached.get(nic.ip)
     if (found !== undefined && !isSame(found.nic, nic)) {
@@ -227,7 +227,8 @@ export class TapNetwork implements Network {
   }
 
   /**
-   * Enters the attachment before it is made. The entry stays if that fails, because the filter may know it.
+   * Puts the attachment into the map before it is made. It stays there if the making fails, because the
+   * filter may know it already.
    */
   #record(nic: NicSpec, tap: string): Attached {
     const vm = { tap, mac: nic.mac, ip: nic.ip, user: this.#users.hold(nic.userUuid) }
@@ -252,7 +253,8 @@ export class TapNetwork implements Network {
         `neigh del ${nic.ip} dev ${bridge}`,
         ...(there ? [`link del ${tap}`] : []),
       ]),
-      // An address that an earlier agent attached is not in this agent's filter.
+      // An address that an earlier agent attached is not in this agent's filter, so there is nothing to take
+      // out of the filter.
       found !== undefined && this.#filtersBridge
         ? this.#nft(bind(this.#plan, found.vm) + unbind(this.#plan, found.vm))
         : undefined,

@@ -18,16 +18,16 @@ const guestAddress = {
   ip: '10.0.2.15',
   prefixLength: 24,
   gateway: '10.0.2.2',
-  // This is the guest itself, where nobody listens, so questions fail at once. QEMU's own nameserver would
-  // leave them without an answer.
+  // The address is that of the guest itself, where nobody listens. So DNS questions fail at once. QEMU's own
+  // nameserver would leave them without an answer.
   nameserver: '127.0.0.1',
 } as const
 
 export interface UserNetworkOptions {
   readonly directory: string
-  /** Outbound access was asked for. This network can not give it and warns. */
+  /** Whether the operator wants outbound access. This network can not give it and warns. */
   readonly outbound?: boolean
-  /** A bound of bandwidth was asked for. This network can not give it and warns. */
+  /** The bandwidth that the operator wants to permit. This network can not bound it and warns. */
   readonly bandwidthMbit?: number
   readonly warn?: (message: string) => void
 }
@@ -81,20 +81,20 @@ export class UserNetwork implements Network {
     return attached ? { rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0 } : undefined
   }
 
-  /** An instance has no peers here. */
+  /** Does nothing, because an instance has no peers here. */
   async standBy(): Promise<void> {
     await Promise.resolve()
   }
 
   onPeerTraffic(): void {
-    // An instance has no peers here, so there is nothing to tell.
+    // Nothing is ever reported, because an instance has no peers here.
   }
 
   async peerPackets(): Promise<undefined> {
     await Promise.resolve()
   }
 
-  /** An instance opens no flows here. */
+  /** Returns undefined, because an instance opens no flows here. */
   async load(): Promise<undefined> {
     await Promise.resolve()
   }
@@ -138,8 +138,9 @@ export class UserNetwork implements Network {
 }
 
 /**
- * Ports on which nobody listens now. All are held at once, so that they differ. QEMU binds them a moment
- * later; if one was taken in between, the start fails, and the next attempt gets other ports.
+ * Returns ports on which nobody listens now. All of them are held at the same time, so that they differ.
+ * QEMU binds them a moment later. If another program takes one in between, the start fails, and the next
+ * attempt gets other ports.
  */
 async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer())
