@@ -15,17 +15,20 @@ export interface AgentAnswers {
   awake(instanceUuids: readonly string[]): AwakeInstances
   /** Returns undefined if the host does not know the instance. */
   hostLease(instanceUuid: string): HostLeaseView | undefined
-  /** The reason why the agent takes no work yet; undefined once the agent takes work. */
+  /** Returns why the agent accepts no work yet, or undefined once it accepts work. */
   notReady(): string | undefined
   metrics(): Promise<string>
 }
 
-/** Room for one UUID for each of a host's addresses: 65 534 of 39 bytes. */
+/**
+ * The most bytes of a request's body. It has room for one UUID for each of a host's addresses: 65 534 of 39
+ * bytes.
+ */
 const bodyMaxBytes = 3 * 1024 * 1024
 const requestTimeoutMs = 10_000
 const instancePattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|host-lease)$/
 
-/** A request is refused. The message goes to its sender. */
+/** A refused request. The message is sent to the client. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number

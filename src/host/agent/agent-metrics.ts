@@ -9,8 +9,8 @@ import type { InstanceEntry } from '../instance/entry.ts'
 import { permitOf, runs } from '../instance/record.ts'
 
 /**
- * The buckets reach from a restore (0.1 s) to a boot on an overloaded machine. They are finer around the
- * times that the project aims at.
+ * The buckets of start times. They reach from a restore (0.1 s) to a boot on an overloaded machine, and are
+ * finer around the times that the project aims at.
  */
 const startBucketsSeconds = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.3, 1.7, 2.5, 5, 10, 30]
 const prepareBucketsSeconds = [0.005, 0.01, 0.02, 0.03, 0.06, 0.1, 0.25, 1, 5, 30]
@@ -171,8 +171,8 @@ export class AgentMetrics implements AgentObserver {
   }
 
   /**
-   * Adds the network's metrics, because the network is made after this object. Both metrics share one
-   * reading, because each reading starts a process.
+   * Adds the network's metrics. They come later than the others, because the network is made after this
+   * object. Both metrics share one reading, because each reading starts a process.
    */
   showNetwork(load: () => Promise<NetworkLoad | undefined>): void {
     let reading: Promise<NetworkLoad | undefined> | undefined

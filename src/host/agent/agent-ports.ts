@@ -21,7 +21,7 @@ export interface AgentPorts {
   readonly observer: AgentObserver
   readonly log: AgentLog
   readonly nowMs: () => number
-  /** Changes when the machine reboots. */
+  /** An id that changes when the machine reboots. */
   readonly hostBootId: string
 }
 
@@ -31,18 +31,18 @@ export interface LaunchSource {
 }
 
 /**
- * Tells the workflow of a volume what the host found out about the volume. `gone` means that the workflow
- * has ended, so nobody has to hear the event.
+ * Reports to the workflow of a volume what the host found out about the volume. The answer `gone` means that
+ * the workflow has ended, so the event need not be sent again.
  */
 export interface VolumeEvents {
   tell(volumeUuid: string, event: VolumeEvent): Promise<'taken' | 'gone'>
 }
 
-/** Hears what happens on the host, for metrics. Its methods must not throw. */
+/** Is told what happens on the host, for metrics. Its methods must not throw. */
 export interface AgentObserver {
   started(report: StartReport, prepareMs: number): void
   startFailed(failure: string): void
-  /** A start, or the check of its volume, waited for its user's turn; see `StartShares`. */
+  /** A start, or the check of its volume, has waited for its user's turn; see `StartShares`. */
   waited(waitedMs: number): void
   ended(cause: string): void
   /** An instance woke. `wakeMs` is the time from the use of the permit to the entry of the application. */

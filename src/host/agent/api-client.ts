@@ -11,14 +11,17 @@ import type { LaunchSource } from './agent-ports.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
 
 const requestTimeoutMs = 10_000
-/** The largest answer is the list of a host's instances: 65 534 addresses at about 100 bytes. */
+/**
+ * The most bytes of an answer. The largest answer is the list of a host's instances: 65 534 addresses at
+ * about 100 bytes.
+ */
 const responseMaxBytes = 16 * 1024 * 1024
 /** The most connections to the API. A start that finds none free waits for one. */
 const connectionsMax = 16
 
 /**
- * The waits between the attempts to get a launch spec while the API is away, 60 s in total. After that the
- * start fails and its caller decides. A restart of the API takes about 2 s.
+ * The waits between the attempts to get a launch spec while the API is unreachable, 60 s in total. After the
+ * last attempt the start fails and its caller decides. A restart of the API takes about 2 s.
  */
 const launchRetryDelaysMs = [100, 400, 1_000, 2_000, 4_000, 7_500, 15_000, 30_000] as const
 
@@ -72,7 +75,10 @@ export class ApiClient implements LaunchSource {
     return token
   }
 
-  /** The request for the names of this host's instances: those that changed after `since`, or all names. */
+  /**
+   * Returns the request for the names of this host's instances: those that changed after `since`, or all
+   * names if `since` is undefined.
+   */
   namesRequest(since: string | undefined): LineStreamRequest {
     const url = new URL(`${this.#baseUrl}/names`)
     if (since !== undefined) url.searchParams.set('since', since)

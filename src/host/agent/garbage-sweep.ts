@@ -31,7 +31,8 @@ export class GarbageSweep {
   }
 
   async sweep(): Promise<readonly string[]> {
-    // The instances on this host are read first: one that comes while the API answers is not in that answer.
+    // The instances on this host are read before the API is asked. An instance that comes to this host in
+    // the meantime may be missing from the API's answer, and must not be removed.
     const here = [...this.#agent.entries.keys()]
     const listed = new Set((await this.#list()).map((instance) => instance.uuid))
     const removed: string[] = []

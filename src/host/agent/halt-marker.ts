@@ -19,7 +19,8 @@ export class HaltMarker {
 
   async read(): Promise<number | undefined> {
     const text = await readFile(this.#path, 'utf8').catch(() => undefined)
-    // A marker that a crash left empty still says that a halt had begun.
+    // A crash may leave the marker empty. Then `Number` returns 0 as the time, and the marker still says
+    // that a halt had begun.
     return text === undefined ? undefined : Number(text)
   }
 

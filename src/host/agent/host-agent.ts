@@ -24,7 +24,8 @@ import { StandbyWork } from '../leases/standby-work.ts'
 import type { VmName } from '../vmm/vmm.ts'
 
 /**
- * The time for a whole halt. Applications have half of it to end by themselves. The supervisor waits 10 s.
+ * How long a whole halt may take. Applications may use half of it to end by themselves. The stack kills the
+ * agent after 5 s.
  */
 const haltLimitMs = 3_000
 
@@ -74,13 +75,13 @@ export class HostAgent {
   async start(input: { readonly instanceUuid: string; readonly boot: number }): Promise<StartResult> {
     if (this.#halting) throw new HostStartError(HostFailure.BootFailed, 'the host is shutting down')
     const entry = this.entry(input.instanceUuid)
-    // A caller that asks for the boot that drains has taken the stop back, even if the drain has already
-    // been answered.
+    // The caller asks for a boot that may be draining. So it has cancelled the stop of that boot, even if
+    // the drain has already ended.
     this.leases.tell(entry, { kind: 'drain-cancelled', boot: input.boot })
     const { job } = entry
     if (job?.boot === input.boot && !job.controller.signal.aborted) return await job.result
     if (job !== undefined && job.boot < input.boot) job.controller.abort()
-    // An order to stand by that is under way is finished first; this call then asks for the permit's boot.
+    // If an order to stand by is under way, it is finished before this call asks for the permit's boot.
     await entry.sleep
     return await this.#newJob(entry, { boot: input.boot, byPermit: false }).result
   }
@@ -126,7 +127,7 @@ export class HostAgent {
     })
   }
 
-  /** Calls a drain off, unless a stop came in the meantime. */
+  /** Cancels a drain, unless a stop came in the meantime. */
   undrain(input: { readonly instanceUuid: string; readonly boot: number }): void {
     this.#feed(input.instanceUuid, { kind: 'drain-cancelled', boot: input.boot })
   }
@@ -227,12 +228,12 @@ export class HostAgent {
     this.entries.delete(input.instanceUuid)
   }
 
-  /** Whether somebody asked this host to remove the instance. */
+  /** Whether this host has been asked to remove the instance. */
   hasRemoved(instanceUuid: string): boolean {
     return this.#removed.has(instanceUuid)
   }
 
-  /** Looks at every VM that should run, to find events that were not heard or could not be recorded. */
+  /** Checks every VM that should run, to find events that were not reported or could not be recorded. */
   async check(): Promise<void> {
     for (const entry of this.entries.values()) {
       if (runs(entry.record)) await entry.queue.run(async () => await this.end.settle(entry))
@@ -255,7 +256,7 @@ export class HostAgent {
         await entry.job?.result.catch(() => undefined)
         if (!runs(entry.record)) return
         this.leases.tell(entry, { kind: 'stop', boot: entry.record.boot })
-        // The grace of an instance that is being stopped already runs.
+        // If the instance is being stopped already, its grace time runs.
         if (entry.stopAskedOfBoot !== entry.record.boot) await this.#askToEnd(entry.record)
         await entry.ended(haltLimitMs)
         await entry.queue.run(async () => await this.end.kill(entry, 'host-halted'))
@@ -271,7 +272,7 @@ export class HostAgent {
   #setCallbacks(): void {
     this.leases.setCallbacks({
       wake: (entry, boot) => {
-        // During a halt nothing wakes. The permit stays, and the next agent tells the workflow.
+        // During a halt no instance wakes. The permit stays, and the next agent tells the workflow.
         if (!this.#halting && entry.job?.boot !== boot) this.#newJob(entry, { boot, byPermit: true })
       },
       sleep: (entry, order) => {
@@ -359,15 +360,15 @@ export class HostAgent {
       .finally(() => {
         if (entry.job === job) entry.job = undefined
       })
-    // All callers may be gone by then. A failure is for them to see, and must not end the process.
+    // It may be that no caller waits any more. A failure is for the callers, and must not end the process.
     job.result.catch(() => undefined)
     entry.job = job
     return job
   }
 
   /**
-   * A forced stop cuts a start off at any time. A gentle stop does so only before there is a VM; after that
-   * the VM is asked to end like any other.
+   * Ends a start because of a stop. A forced stop ends the start at any time. A gentle stop ends it only
+   * before there is a VM; after that the application is asked to end as in any other stop.
    */
   async #interruptStart(
     entry: InstanceEntry,

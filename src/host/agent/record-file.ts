@@ -1,7 +1,8 @@
 import { open, rename, writeFile } from 'node:fs/promises'
 
 /**
- * The kernel writes one page as a whole: a reader after a crash finds either the old text or the new one.
+ * The size up to which a record is written over in place. The kernel writes one page as a whole: a reader
+ * after a crash finds either the old text or the new one.
  */
 const pageBytes = 4_096
 
@@ -25,9 +26,9 @@ export async function replaceText(
 }
 
 /**
- * Writes over the file in one write within one page, and fills up with blanks where the old text was longer.
- * Returns false if there is no such file, if the texts do not fit into one page, or if even this finds no
- * room.
+ * Overwrites the file with one write within one page. If the old text was longer, blanks fill the rest.
+ * Returns false if the file does not exist, if one of the texts does not fit into one page, or if the disk
+ * has no room even for this.
  */
 async function overwrite(
   path: string,
@@ -45,7 +46,8 @@ async function overwrite(
     if (durable) await file.datasync()
     return true
   } catch (error) {
-    // A file system that never writes data in place (copy on write) has no room for this either.
+    // On a file system that never overwrites data in place (copy on write), this write needs room too, and
+    // the disk has none.
     if (isFull(error)) return false
     throw error
   } finally {

@@ -53,8 +53,8 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   const found = new Map(statuses.map((status) => [nameOf(status), status]))
   await Promise.all(
     [...agent.entries.values()].map(async (entry) => {
-      // A failure with one instance must not keep the agent from all others. `HostAgent.check` looks at that
-      // instance again.
+      // If one instance fails, the agent must still take over all others. `HostAgent.check` looks at the
+      // failed instance again.
       await entry.queue
         .run(async () => await recoverOne(options, entry, found))
         .catch((error: unknown) => {
@@ -112,7 +112,7 @@ function attend(options: RecoveryOptions, entry: InstanceEntry, status: VmStatus
   agent.leases.tell(entry, { kind: 'tick' })
   const { order, permit } = entry.hostLease
   if (order !== undefined) agent.follow(entry, agent.standby.finish(entry, order))
-  // The VM of the permit is there, so a wake was under way. This event makes the host lease go on with it.
+  // The permit's VM exists, so a wake was under way. This event makes the host lease continue that wake.
   if (permit === record.boot && status !== undefined) agent.leases.tell(entry, { kind: 'peers' })
 }
 
@@ -130,7 +130,7 @@ async function sleepOn(
   } else if (status?.started !== undefined && record.boot === permitOf(record)) {
     await takeOver(options, entry, { ...record, startDue: true }, status)
   } else if (status !== undefined && record.boot !== permitOf(record)) {
-    // This VM is of the boot before the standby, so it belongs to nobody any more.
+    // This VM belongs to the boot before the standby, so no instance needs it any more.
     await endStray(ports, status)
   }
 }
@@ -172,8 +172,8 @@ async function takeOver(
 }
 
 /**
- * The exit that is to be reported. It is the exit that was found, except after a reboot or a halt of the
- * platform: from the VM's files those look like a lost VM or like an end of the instance's own.
+ * The exit that is reported. It is the exit that was found, except after a reboot or a halt of the platform.
+ * In these cases the VM's files show a lost VM or an end by the instance itself, which is not true.
  */
 function trueExit(options: RecoveryOptions, record: InstanceRecord, exit: ExitReport): ExitReport {
   const { ports, haltedAtMs } = options

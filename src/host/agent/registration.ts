@@ -31,9 +31,9 @@ async function readIfThere(path: string): Promise<string> {
 }
 
 /**
- * Tells the API every `heartbeatIntervalMs` that this host lives. The API's first answer assigns the host's
- * network. The assignment is kept on disk, so that an agent can look after its VMs even if it starts while
- * the API is away.
+ * Reports to the API every `heartbeatIntervalMs` that this host lives. The API's first answer assigns the
+ * host's network. The assignment is kept on disk, so that an agent can look after its VMs even if it starts
+ * while the API is unreachable.
  */
 export class Registration {
   readonly #path: string
@@ -45,7 +45,7 @@ export class Registration {
   #inUse: NodeAssignment | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
-  /** True while the API answers. */
+  /** Whether the API answered the last heartbeat. It is undefined before the first one has ended. */
   #heard: boolean | undefined
   /** Why the API does not answer. Only a change of the reason is logged, not every heartbeat that fails. */
   #complaint: string | undefined
@@ -91,7 +91,8 @@ export class Registration {
   start(): void {
     void this.#beatOnce().then(() => {
       if (this.#closed) return
-      // While the API does not answer, the agent asks it more often: the platform's users wait for a host.
+      // While the API does not answer, the agent sends heartbeats ten times as often, because users may be
+      // waiting for a host.
       const delayMs = this.heard ? heartbeatIntervalMs : heartbeatIntervalMs / 10
       this.#timer = setTimeout(() => {
         this.start()

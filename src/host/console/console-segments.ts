@@ -22,7 +22,9 @@ export function segmentName(start: number): string {
   return `${String(start).padStart(offsetDigits, '0')}.log`
 }
 
-/** The segments of a console, oldest first. A directory that does not exist is an empty console. */
+/**
+ * Returns the segments of a console, the oldest first. A directory that does not exist is an empty console.
+ */
 export async function listSegments(directory: string): Promise<readonly ConsoleSegment[]> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -36,7 +38,10 @@ export async function listSegments(directory: string): Promise<readonly ConsoleS
     .map((start) => ({ start, path: join(directory, segmentName(start)) }))
 }
 
-/** The offset at which the console ends; undefined if the newest segment was dropped since it was listed. */
+/**
+ * The offset at which the console ends. It is undefined if the newest segment of the list was dropped in the
+ * meantime.
+ */
 export async function endOfSegments(segments: readonly ConsoleSegment[]): Promise<number | undefined> {
   const newest = segments.at(-1)
   if (newest === undefined) return 0

@@ -1,6 +1,6 @@
 import type { GatewayMessage, InstanceCounts, InstanceLoad } from '../../domain/standby/lease-protocol.ts'
 
-/** Thrown for a line that does not belong to the protocol. The sender is not trusted any further. */
+/** A line does not belong to the protocol. The host should not trust its sender any more. */
 export class MessageError extends Error {
   override readonly name = 'MessageError'
 }
@@ -11,13 +11,14 @@ export class MessageError extends Error {
  */
 const portsMax = 64
 const idMaxLength = 128
-/** The most items of a list: every address of a host once. */
+/** The most items of a list. That is enough to name every address of a host once. */
 const listMax = 65_536
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Checks what a gateway sent. Throws `MessageError`. Unknown fields are ignored: the gateway may be newer.
+ * Checks a message of a gateway. Throws `MessageError`. Unknown fields are ignored, because the gateway may
+ * be newer than the host.
  */
 export function gatewayMessage(line: object): GatewayMessage {
   const fields = line as Fields

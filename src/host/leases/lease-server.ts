@@ -15,7 +15,7 @@ import type { AgentLog } from '../agent/agent-ports.ts'
 import { gatewayMessage, MessageError } from './gateway-messages.ts'
 import type { HostLeases, GatewayLine } from './host-leases.ts'
 
-/** The most bytes that a gateway may leave unread. A gateway that does not read any more is cut off. */
+/** The most bytes that a gateway may leave unread. If there are more, its connection is closed. */
 const unreadMaxBytes = 8 << 20
 
 export interface LeaseServerOptions {
@@ -26,14 +26,17 @@ export interface LeaseServerOptions {
   readonly nowMs: () => number
 }
 
-/** The secret that gateways show. With it they can ask for leases, but can not act as a host. */
+/**
+ * The secret with which gateways identify themselves. With it they can ask for leases, but can not act as a
+ * host.
+ */
 export function trafficSecretOf(agentSecret: string): string {
   return createHmac('sha256', agentSecret).update(trafficSecretContext).digest('base64url')
 }
 
 /**
- * The server of `GET /traffic` (`src/domain/standby/lease-protocol.ts`). It lets gateways in and keeps each
- * one as long as it is heard.
+ * The server of `GET /traffic` (`src/domain/standby/lease-protocol.ts`). It accepts gateways, and keeps a
+ * gateway's connection for as long as the gateway sends something.
  */
 export class LeaseServer {
   readonly #options: LeaseServerOptions
@@ -52,7 +55,7 @@ export class LeaseServer {
 
   /** Handles the `upgrade` event of the agent's server. */
   receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // The error of a peer that goes away needs no handling: `close` follows.
+    // An error of a connection that the peer closes needs no handling, because `close` follows.
     socket.on('error', () => undefined)
     const refusal = this.#refusalOf(request)
     if (refusal !== undefined) {
@@ -96,7 +99,7 @@ class TrafficLine implements GatewayLine {
   readonly #reader = new JsonLineReader({ maxBytes: maxTrafficLineBytes })
   #gatewayId = ''
   #lastWordMs: number
-  /** The last message that is still being prepared. Later ones wait for it. */
+  /** The last message that is still being prepared. Later messages wait for it. */
   #pending: Promise<void> | undefined
 
   constructor(options: LeaseServerOptions, socket: Duplex) {
@@ -125,7 +128,9 @@ class TrafficLine implements GatewayLine {
     if (head.length > 0) this.#read(head)
   }
 
-  /** Sends a beat, or ends a connection that was silent for as long as its leases are kept. */
+  /**
+   * Sends a beat. If the gateway was silent for as long as its leases are kept, ends the connection instead.
+   */
   beat(): void {
     if (this.#options.nowMs() - this.#lastWordMs >= leaseKeptMs) this.end()
     else this.send({ kind: 'beat' })

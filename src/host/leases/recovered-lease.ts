@@ -9,8 +9,8 @@ import type { InstanceRecord } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 
 /**
- * The lease of an instance as a new agent knows it from its records. The gateways themselves say what they
- * hold, within `leaseKeptMs`.
+ * The lease of an instance as a new agent knows it from its records. The gateways themselves report which
+ * leases they hold, within `leaseKeptMs`.
  */
 export function recoveredHostLease(found: {
   readonly record: InstanceRecord

@@ -25,9 +25,9 @@ import { sampleUsage } from '../instance/usage-sample.ts'
  *
  *   launch copy -> the guest agrees -> record of the order -> snapshot, or shutdown -> record of the sleep with its permit
  *
- * Before the record of the order nothing has happened. After it, a new agent that finds the record continues
- * (`recovery.ts`). The permit exists from the record of the sleep on. Wherever the VM runs on, the guest's
- * agreement is taken back.
+ * Before the record of the order is on disk, nothing has happened. Once it is, a new agent that finds the
+ * record continues (`recovery.ts`). The permit exists once the record of the sleep is on disk. In every case
+ * in which the VM goes on running, the guest's agreement is taken back.
  */
 export class StandbyWork {
   readonly #ports: AgentPorts
@@ -84,8 +84,8 @@ export class StandbyWork {
     const { record } = entry
     if (record === undefined) return
     const { standby, started, ...rest } = record
-    // A boot whose memory slept has no exit. Without its start the record does not look like that of a
-    // running boot.
+    // A boot whose memory slept has no exit. So the record must not keep the time of the start, or it would
+    // look like that of a running boot.
     const kept = record.exit === undefined || started === undefined ? {} : { started }
     const stoppedThrough = Math.max(throughBoot, record.stoppedThrough ?? 0)
     await entry.save({ ...rest, ...kept, stoppedThrough }, { durable: true })
@@ -96,14 +96,16 @@ export class StandbyWork {
   }
 
   /**
-   * Deletes what standby kept. Within `queue`, and only if there is no permit. A repeat finds nothing to do.
+   * Deletes what standby kept on disk. Within `queue`, and only if there is no permit. A repeated call finds
+   * nothing to do.
    */
   async drop(entry: InstanceEntry): Promise<void> {
     const { vmm, store, log } = this.#ports
     const { record, instanceUuid } = entry
     entry.launch = undefined
     try {
-      // The snapshot goes first: while a memory that had the volume exists, nobody else may have the volume.
+      // The snapshot is deleted first: while a memory that used the volume exists, nobody else may hold the
+      // volume.
       await vmm.dropSnapshot(store.directory(instanceUuid))
       await Promise.all([
         store.dropLaunch(instanceUuid),
@@ -116,8 +118,8 @@ export class StandbyWork {
   }
 
   /**
-   * What a wake needs. It comes from memory, else from disk, else from the API and the images, as for a
-   * start.
+   * Returns what a wake needs. It is taken from memory, or else from disk, or else from the API and the
+   * images, as for a start.
    */
   async launchOf(entry: InstanceEntry, signal: AbortSignal): Promise<LaunchCopy> {
     const { store, launches, images } = this.#ports
@@ -156,7 +158,7 @@ export class StandbyWork {
       const { hostBootId } = this.#ports
       const { boot } = order
       const fresh = newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest }, record)
-      // This host has no memory of the instance, even if the instance had one where it ran.
+      // This host keeps no memory of the instance, even if the instance had one on the host where it ran.
       const stateful = boot === 0 && order.stateful
       const standby = { ...standbyOf(order), stateful, atMs: this.#ports.nowMs() }
       await entry.save({ ...fresh, reported: true, standby }, { durable: true })
@@ -181,8 +183,8 @@ export class StandbyWork {
   }
 
   /**
-   * Reserves room for the whole memory before anything is written. What is written at the end is already
-   * missing from the free room.
+   * Reserves room on disk for the whole memory before anything is written. At the end, what was written is
+   * already missing from the free room, so the reservation is not needed any more.
    */
   async #reserve(entry: InstanceEntry, { boot }: StandByOrder): Promise<Reservation> {
     const { disk, store, log, nowMs } = this.#ports
@@ -207,8 +209,8 @@ export class StandbyWork {
   }
 
   /**
-   * Asks the guest and writes the order into the record. Throws `StayAwake` if the VM is to run on as it
-   * was.
+   * Asks the guest and writes the order into the record. Throws `StayAwake` if the VM is to run on
+   * unchanged.
    */
   async #agree(entry: InstanceEntry, order: StandByOrder): Promise<InstanceRecord> {
     const { vmm } = this.#ports
@@ -254,7 +256,7 @@ export class StandbyWork {
     if (!goesToSleep(record)) return
     const { standby: _ordered, ...rest } = record
     await entry.save(rest)
-    // A VM that ended meanwhile ended by itself.
+    // If the VM has ended in the meantime, it ended by itself, and there is no guest to tell.
     if ((await this.#end.settle(entry)) === undefined) await this.#ports.vmm.stayAwake(vmOf(record))
   }
 
@@ -275,8 +277,8 @@ export class StandbyWork {
   }
 
   /**
-   * Called when somebody waits for the next boot. Before the shutdown signal is sent this does nothing: the
-   * signal has the short grace from the start then.
+   * Shortens the shutdown for standby, because somebody waits for the next boot. Before the shutdown signal
+   * is sent, this does nothing: then the signal is sent with the short grace from the start.
    */
   hurry(entry: InstanceEntry): void {
     const { record } = entry
@@ -314,18 +316,18 @@ export class StandbyWork {
 }
 
 const mebibyte = 1024 * 1024
-/** The bound of what a snapshot has beside the memory: the state of devices, and its description. */
+/** The most that a snapshot takes besides the memory: the state of devices, and its description. */
 const deviceStateMb = 8
 
 /**
- * Whether only the permit has to be left, because nothing of the instance ran or slept here: it never ran,
- * or this host lost what it had of it.
+ * Whether only the permit has to be written, because nothing of the instance ran or slept here. The instance
+ * never ran, or this host lost what it had of it.
  */
 function isPermitAlone({ record }: InstanceEntry, { boot, epoch }: StandByOrder): boolean {
   return boot === 0 || (epoch === 0 && record === undefined)
 }
 
-/** Thrown where the instance is not sent to standby; `reason` says why. */
+/** The instance is not sent to standby. `reason` says why. */
 class StayAwake extends Error {
   override readonly name = 'StayAwake'
   readonly reason: StandByRefusal

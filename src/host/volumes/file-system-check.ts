@@ -7,11 +7,11 @@ import type { ToolEnd } from './volume-tool.ts'
 import { VolumeError } from './volumes.ts'
 
 /**
- * The limit of a check. Replaying a journal takes milliseconds, but a file system that was marked as damaged
- * is read as a whole, here or by a repair.
+ * The time limit of a check. Replaying a journal takes milliseconds, but a file system that was marked as
+ * damaged is read as a whole. That happens here or in a repair.
  */
 const checkLimitMs = 300_000
-/** The limit of a repair: enough for 20 GB full of small files on a slow disk. */
+/** The time limit of a repair. It is enough for 20 GB full of small files on a slow disk. */
 const repairLimitMs = 3_600_000
 /**
  * The most output of a check that is kept. A badly damaged file system prints a line for each inode; the
@@ -19,12 +19,12 @@ const repairLimitMs = 3_600_000
  */
 const maxOutputBytes = 65_536
 /**
- * The checks and repairs at the same time. Each may take as much memory as a tool gets. Few repairs are let
- * run, because no start waits for another volume's repair.
+ * The most checks at the same time, and the most repairs. Each may take as much memory as a tool is
+ * permitted. Few repairs run at once, because no start waits for another volume's repair.
  */
 const checksAtOnce = new Semaphore(8)
 const repairsAtOnce = new Semaphore(2)
-/** The first pass may uncover errors that only a second one can mend. */
+/** The most passes of one repair. The first pass may uncover errors that only a second one can correct. */
 const maxRepairPasses = 3
 
 /**
@@ -33,10 +33,16 @@ const maxRepairPasses = 3
  */
 const exitCodes = {
   corrected: 1,
-  /** Reported for mounted file systems. A volume never is mounted here; its file is mended all the same. */
+  /**
+   * The code for mounted file systems. A volume is never mounted here, so the code only means that the file
+   * system was corrected.
+   */
   reboot: 2,
   uncorrected: 4,
-  /** e2fsck could not do its work: it found no superblock that it knows, could not read, or had no memory. */
+  /**
+   * The code for a failure of e2fsck itself: it found no superblock that it knows, could not read, or had no
+   * memory.
+   */
   operational: 8,
   usage: 16,
   cancelled: 32,
@@ -49,14 +55,14 @@ interface CheckInput {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Replays the journal and mends what needs no decision. A file system in order needs nothing more. */
+/** Replays the journal and corrects what needs no decision. A sound file system needs nothing more. */
 export async function checkFileSystem(input: CheckInput): Promise<void> {
   await refuseWhenCut(input.file)
   const check = async (): Promise<ToolEnd> =>
     await runCheck(input, { options: ['-p'], limitMs: checkLimitMs, semaphore: checksAtOnce })
   const first = await check()
-  // A check that mended something finds nothing the next time. An exit code of 1 may also come from a
-  // program that runs before e2fsck, and then nothing was checked.
+  // If the first check corrected something, a second one must find nothing. An exit code of 1 may also come
+  // from a program that runs before e2fsck, and then nothing was checked.
   const last = verdictOf(first) === 'sound' && !foundNothing(first) ? await check() : first
   if (foundNothing(last)) return
   await refuse(last, input, 'the file system of the volume is damaged, and mending it may lose files')
@@ -65,7 +71,7 @@ export async function checkFileSystem(input: CheckInput): Promise<void> {
 const atRepair = { limitMs: repairLimitMs, semaphore: repairsAtOnce }
 
 /**
- * Checks the whole file system and mends all that it finds. Files without a directory are put into
+ * Checks the whole file system and corrects all that it finds. Files without a directory are put into
  * lost+found.
  */
 export async function repairFileSystem(input: CheckInput): Promise<void> {
@@ -81,8 +87,8 @@ export async function repairFileSystem(input: CheckInput): Promise<void> {
 }
 
 /**
- * Refuses a file that is shorter than its file system, such as an unfinished copy. e2fsck would drop the
- * journal first, and only then find that it can not mend the rest.
+ * Refuses a file that is shorter than its file system, such as an unfinished copy. Otherwise e2fsck would
+ * drop the journal first, and only then find that it can not correct the rest.
  */
 async function refuseWhenCut(file: FileHandle): Promise<void> {
   const { size } = await file.stat()
@@ -96,7 +102,7 @@ function foundNothing(end: ToolEnd): boolean {
   return end.kind === 'exit' && end.code === 0
 }
 
-/** Whether another pass may mend more. A pass that was ended by a limit would be ended again. */
+/** Whether another pass may correct more. A pass that was ended by a limit would be ended again. */
 function endedWithErrors(end: ToolEnd): boolean {
   return end.kind === 'exit' && verdictOf(end) === 'damaged'
 }
@@ -136,11 +142,12 @@ export function verdictOf(end: ToolEnd): Verdict {
   // SIGKILL does not come from one of its limits, which send other signals. Memory ran out, or somebody
   // killed it.
   if (end.kind === 'signal' && end.signal === 'SIGKILL') return 'not-checked'
-  // A fault of the tool, or a limit that it passed, comes from what is in the file.
+  // The content of the file caused the tool's fault, or made the tool exceed a limit.
   if (end.kind !== 'exit') return 'damaged'
   const { code } = end
   const { corrected, reboot, uncorrected, operational, usage, cancelled, library } = exitCodes
-  // These also hold the codes with which the programs before e2fsck end when they can not start it.
+  // The bits that e2fsck does not use here. The programs that run before e2fsck end with codes that have
+  // such bits if they can not start it.
   const foreign = ~(corrected | reboot | uncorrected | operational)
   if ((code & (usage | cancelled | library)) !== 0 || (code & foreign) !== 0) return 'not-checked'
   return (code & (uncorrected | operational)) !== 0 ? 'damaged' : 'sound'

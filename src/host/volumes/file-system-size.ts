@@ -1,14 +1,17 @@
 import type { FileHandle } from 'node:fs/promises'
 
-/** The place of ext4's superblock, which is the same for every block size, and how much of it is read. */
+/**
+ * Where ext4's superblock is, how many of its bytes are read, and its magic number. The place is the same
+ * for every block size.
+ */
 const superblock = { offset: 1_024, bytes: 1_024, magic: 0xef53 } as const
 const sixtyFourBit = 0x80
-/** The logarithm for the largest blocks, of 64 KiB. */
+/** The largest logarithm of a block size that is accepted: blocks of 64 KiB. */
 const maxLogBlockSize = 6
 
 /**
- * The size that the file system in the file says it has. Undefined if there is no superblock. A user may
- * have written it.
+ * The size that the superblock in the file states. Undefined if there is no superblock. A user may have
+ * written the superblock, so the size may be false.
  */
 export async function fileSystemBytes(file: FileHandle): Promise<number | undefined> {
   const { buffer, bytesRead } = await file.read(

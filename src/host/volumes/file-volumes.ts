@@ -30,14 +30,14 @@ import { VolumeError } from './volumes.ts'
 import type { HeldVolume, VolumeHold, VolumeRoom, Volumes, VolumeSize } from './volumes.ts'
 
 export interface FileVolumesOptions {
-  /** The directory of one agent only. It is made if it is missing. */
+  /** The directory of the volumes. Only one agent may use it. It is made if it is missing. */
   readonly directory: string
   /**
-   * The ledger of the host's disks, to which the volumes are added. If absent, volumes have a ledger of
-   * their own.
+   * The ledger of the host's disks, in which the promises of the volumes are entered. If it is absent, the
+   * volumes have a ledger of their own.
    */
   readonly disk?: DiskRoom
-  /** The reserve of a ledger of their own. */
+  /** The reserve of that ledger of their own. */
   readonly reserveMb?: number
   /** Called with a message about each failure that is tried again. */
   readonly onProblem?: (message: string) => void
@@ -53,7 +53,7 @@ const { New, Complete, Erasing } = VolumeStage
 export class FileVolumes implements Volumes {
   readonly #root: string
   readonly #disk: DiskRoom
-  /** The promise, in the ledger, of what volumes may still write. */
+  /** The entry in the ledger for what volumes may still write. */
   readonly #promise: DiskPromise
   readonly #onProblem: (message: string) => void
   readonly #holds: VolumeHolds
@@ -138,7 +138,10 @@ export class FileVolumes implements Volumes {
     return await this.#counted(async () => await this.#room())
   }
 
-  /** Every complete volume that has a file, held or not, for a comparison with what the platform knows. */
+  /**
+   * The UUIDs of all complete volumes that have a file, held or not. They are compared with those that the
+   * platform knows.
+   */
   async uuids(): Promise<readonly string[]> {
     const found = await stagedVolumes(this.#root)
     return found.filter(({ stage }) => stage === Complete).map(({ uuid }) => uuid)
@@ -148,7 +151,7 @@ export class FileVolumes implements Volumes {
     const { uuid } = volume
     const unfinished = stageDirectory(this.#root, { uuid, stage: New })
     if (await exists(this.#directory(uuid))) {
-      // The agent that made it may have died before the name was durable.
+      // The agent that made this volume may have died before the volume's name was durable.
       await syncDirectory(this.#root)
       return
     }
@@ -197,7 +200,7 @@ export class FileVolumes implements Volumes {
     })
   }
 
-  /** To be called within `#counted`. */
+  /** Reads the room for volumes. To be called within `#counted`. */
   async #room(): Promise<VolumeRoom> {
     const { promisedBytes, reserveBytes } = await this.#disk.figures(this.#root, this.#promise)
     return await readRoom(this.#root, { reserveBytes, othersBytes: promisedBytes })
@@ -217,8 +220,8 @@ export class FileVolumes implements Volumes {
   ): Promise<HeldVolume> {
     this.#holds.refuseIfHeld(uuid, instanceUuid)
     try {
-      // If the hold continues, an earlier agent may have started the VM, and the lock on the file is the
-      // VM's.
+      // If the hold continues, an earlier agent may have started the VM. Then the lock on the file belongs
+      // to the VM.
       await this.#withFile(uuid, { continues }, async (file) => {
         if (!continues) await checkFileSystem({ uuid, file, signal })
       })

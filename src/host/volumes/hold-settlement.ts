@@ -13,10 +13,10 @@ export interface HoldSettlement {
 }
 
 /**
- * Brings the holds in order when an agent starts, once it knows what became of every VM and before it takes
- * any work. A hold of an instance that is not here, or that neither runs nor sleeps, was left by a crash or
- * came with a copy of the volume's files; it is ended. An instance that runs or has its memory in a snapshot
- * gets its hold back if that was lost.
+ * Corrects the holds when an agent starts, once it knows what became of every VM and before it accepts any
+ * work. A hold is ended if its instance is not here, or neither runs nor sleeps: a crash left it, or it came
+ * with a copy of the volume's files. An instance that runs, or has its memory in a snapshot, gets a lost
+ * hold back.
  */
 export async function recoverHolds(settlement: HoldSettlement): Promise<void> {
   const { ports, volumes, entries } = settlement
@@ -39,12 +39,12 @@ export async function recoverHolds(settlement: HoldSettlement): Promise<void> {
 export async function settleHolds({ ports, volumes, entries }: HoldSettlement): Promise<void> {
   for (const instanceUuid of volumes.holders()) {
     const entry = entries.get(instanceUuid)
-    // A start that is under way takes care of its hold itself.
+    // A start that is under way makes or ends its hold itself.
     if (entry === undefined || entry.job !== undefined) continue
     await entry.queue.run(async () => {
       if (await needsHold(ports, entry)) return
-      // There may be a snapshot that must not be used any more and was not deleted. It was made with this
-      // volume.
+      // A snapshot that must not be used any more may still exist, because its deletion failed. It was made
+      // with this volume, so it is deleted before the hold ends.
       await ports.vmm.dropSnapshot(ports.store.directory(instanceUuid))
       await volumes.release(instanceUuid)
     })

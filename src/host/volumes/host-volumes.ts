@@ -9,8 +9,8 @@ import { asHostStartError } from '../instance/host-start-error.ts'
 import { RemovedHere } from '../instance/removed-here.ts'
 
 /**
- * How long a start, or the removal of a volume, waits for an instance that still has the volume. A VM that
- * is ended is gone within a second or two; one that is written into a snapshot takes some seconds more.
+ * How long a start, or the removal of a volume, waits for an instance that still holds the volume. A VM that
+ * is being ended ends within a second or two. A VM that is written into a snapshot takes some seconds more.
  */
 export const heldLimitMs = 15_000
 /**
@@ -20,16 +20,16 @@ export const heldLimitMs = 15_000
 const heldRetryMs = 500
 
 /**
- * The volumes of this host, as its instances have them. The holds are on disk (`Volumes`). This object has a
- * copy of them, so that a start without a volume does not read the disk. A hold begins before there is a VM.
- * `release` ends it when there is neither a VM nor a memory that may continue.
+ * The volumes of this host, by the instances that hold them. The holds are on disk (`Volumes`). This object
+ * keeps a copy of them, so that a start without a volume does not read the disk. A hold begins before the VM
+ * starts. `release` ends it when there is neither a VM nor a memory that may continue.
  */
 export class HostVolumes {
   readonly #ports: AgentPorts
   readonly #limitMs: number
-  /** The volume that an instance may hold, by instance. */
+  /** The UUID of the volume that an instance may hold, by the instance's UUID. */
   readonly #held = new Map<string, string>()
-  /** The event that a volume's workflow could not be told yet, by volume. Only the latest event counts. */
+  /** The latest event that could not be sent to a volume's workflow yet, by the volume's UUID. */
   readonly #untold = new Map<string, VolumeEvent>()
   readonly #removed = new RemovedHere()
   readonly #waiting = new Set<() => void>()
@@ -58,8 +58,8 @@ export class HostVolumes {
 
   /** See `VolumeActivities.makeVolume`. */
   async make(volume: VolumeSize, signal: AbortSignal): Promise<void> {
-    // A held volume was complete when the hold was taken. If its file is missing now, its data is lost, and
-    // an empty one must not be made.
+    // A held volume was complete when the hold was taken. If its file is missing now, its data is lost;
+    // making an empty one would hide that.
     if (![...this.#held.values()].includes(volume.uuid)) await this.#ports.volumes.make(volume, signal)
   }
 
@@ -81,9 +81,9 @@ export class HostVolumes {
 
   /**
    * Gives an instance its volume, and makes the volume if it was not made yet. Releases another volume that
-   * the instance held. Waits up to `heldLimitMs` for an instance that still has it. With `continues` a VM or
-   * a memory has the volume already, so its file system is left alone; `checkAfresh` checks it if the VM
-   * begins afresh after all. If the volume is damaged, its workflow is told before this fails.
+   * the instance held. Waits up to `heldLimitMs` for an instance that still holds the volume. With
+   * `continues` a VM or a memory uses the volume already, so its file system is not checked; `checkAfresh`
+   * checks it if the VM boots after all. If the volume is damaged, its workflow is told before this fails.
    */
   async hold(
     volume: LaunchVolume,
@@ -113,7 +113,10 @@ export class HostVolumes {
     }
   }
 
-  /** Releases the instance's volume. To be called when it has neither a VM nor a memory that may continue. */
+  /**
+   * Releases the instance's volume. To be called when the instance has neither a VM nor a memory that may
+   * continue.
+   */
   async release(instanceUuid: string): Promise<void> {
     if (!this.#held.has(instanceUuid)) return
     await this.#ports.volumes.release(instanceUuid)
@@ -122,13 +125,13 @@ export class HostVolumes {
     for (const look of this.#waiting) look()
   }
 
-  /** Writes the hold of a running instance again, if that was lost. */
+  /** Writes the hold of a running instance again, if the hold was lost. */
   async claim(volume: Pick<VolumeHold, 'uuid' | 'instanceUuid' | 'readonly'>): Promise<void> {
     await this.#ports.volumes.hold({ ...volume, continues: true })
     this.#held.set(volume.instanceUuid, volume.uuid)
   }
 
-  /** Tells the workflows again what they could not be told. */
+  /** Sends the events again that the workflows could not be told. */
   async tellUntold(): Promise<void> {
     for (const [volumeUuid, event] of this.#untold) await this.#tell(volumeUuid, event)
   }
@@ -201,8 +204,8 @@ export class HostVolumes {
 }
 
 /**
- * The launch spec as it is kept for later starts: its volume counts as made. If the volume's file is missing
- * then, its data is lost, and an empty one must not be made.
+ * The launch spec in the form in which it is kept for later starts. In it the volume is marked as made. If
+ * the volume's file is missing at a later start, its data is lost; making an empty one would hide that.
  */
 export function withVolumeMade(spec: LaunchSpec): LaunchSpec {
   return spec.volume === undefined ? spec : { ...spec, volume: { ...spec.volume, made: true } }

@@ -25,7 +25,7 @@ export interface StagedVolume {
 }
 
 export function stageDirectory(root: string, { uuid, stage }: StagedVolume): string {
-  // No path may be made from another string.
+  // Only a UUID may become part of a path.
   if (!directoryName.test(`${uuid}${suffixes[stage]}`)) throw new TypeError('not the UUID of a volume')
   return path.join(root, `${uuid}${suffixes[stage]}`)
 }
@@ -48,8 +48,8 @@ export async function stagedVolumes(root: string): Promise<readonly StagedVolume
 }
 
 /**
- * The size that the volume promises, and the room that its file takes on the disk. Undefined if there is no
- * file.
+ * The size of the volume that was promised, and the room that its file takes on the disk. Undefined if the
+ * file does not exist.
  */
 export async function imageSize(
   root: string,
@@ -74,7 +74,10 @@ export async function exists(file: string): Promise<boolean> {
   )
 }
 
-/** Makes a directory that only the agent can enter. QEMU and the tools use descriptors. */
+/**
+ * Makes a directory that only the agent can enter. QEMU and the tools need no right to enter it, because
+ * they use open descriptors.
+ */
 export async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
 }
@@ -114,12 +117,12 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
-/** For a `catch`: turns a missing file into undefined. */
+/** Used with `catch`: returns undefined for the error of a missing file, and throws other errors. */
 export function unlessMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error
 }
 
-/** Turns the error of a full disk into a `VolumeError`; `what` says what had no room. */
+/** Turns the error of a full disk into a `VolumeError`. `what` says for what there was no room. */
 export function asHostFull(error: unknown, what: string): unknown {
   const full =
     error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')

@@ -5,10 +5,16 @@ import { mebibyte } from './volume-format.ts'
 import { runVolumeTool, volumeInTool, volumeOwner } from './volume-tool.ts'
 
 const chunkBytes = 4 * mebibyte
-/** After this many bytes the file is made durable and cut, so that an interrupted erase continues there. */
+/**
+ * The bytes of one step. After each step the file is made durable and cut, so that an interrupted erase
+ * continues there.
+ */
 const stepBytes = 256 * mebibyte
 const mapLimitMs = 60_000
-/** The largest map that is read: a hundred thousand extents. A file in more pieces is read instead. */
+/**
+ * The most bytes of a map that are read: about a hundred thousand extents. A file with more extents is read
+ * as a whole instead.
+ */
 const maxMapBytes = 8 * mebibyte
 
 export interface ByteRange {
@@ -28,7 +34,7 @@ export async function eraseFile(input: {
   const file = await open(input.path, 'r+').catch(unlessMissing)
   if (file === undefined) return
   try {
-    // Data that has no place on the disk yet is in no map.
+    // Data that has no place on the disk yet is missing from the map, so it is written first.
     await file.datasync()
     const { size } = await file.stat()
     const map = await writtenRanges(file, input)
@@ -41,7 +47,7 @@ export async function eraseFile(input: {
   }
 }
 
-/** Erases from the end to the beginning, so that the file can be cut where the erase has got to. */
+/** Erases from the end to the beginning. So the file can be cut at the place that the erase has reached. */
 async function erase(
   file: FileHandle,
   ranges: readonly ByteRange[],
@@ -85,7 +91,10 @@ async function writeAll(file: FileHandle, buffer: Buffer, position: number): Pro
   }
 }
 
-/** The ranges of the file that are no holes, in order. Undefined if the host's file system does not tell. */
+/**
+ * Returns the ranges of the file that are not holes, in order. Undefined if the host's file system does not
+ * tell them.
+ */
 async function writtenRanges(
   file: FileHandle,
   { uuid, signal }: { readonly uuid: string; readonly signal?: AbortSignal | undefined },

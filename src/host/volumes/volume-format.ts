@@ -7,14 +7,15 @@ import type { VolumeSize } from './volumes.ts'
 
 export const mebibyte = 1024 * 1024
 /**
- * The limit of making a file system. It takes 5 ms for 1 GiB, because the guest writes tables and journal
- * later; a busy disk may need far longer.
+ * The time limit of making a file system. It takes 5 ms for 1 GiB, because the guest writes tables and
+ * journal later. On a busy disk it may take far longer.
  */
 const formatLimitMs = 120_000
 const maxOutputBytes = 16_384
 
 /**
- * Smaller volumes have blocks of 1 KiB: a journal in blocks of 4 KiB would be half of the smallest volume.
+ * Volumes smaller than this have blocks of 1 KiB. With blocks of 4 KiB the journal would be half of the
+ * smallest volume.
  */
 const smallVolumeMb = 64
 
@@ -78,7 +79,10 @@ export function describeEnd(end: ToolEnd, program: string): string {
   return `${program} ${how}: ${excerptOf(end.output)}`
 }
 
-/** The free room that a tool may need. With less on the disk, its failure says nothing about the volume. */
+/**
+ * The free room that a tool may need. If the disk has less, the failure of a tool says nothing about the
+ * volume.
+ */
 const workingRoomBytes = 16 * mebibyte
 
 export async function refuseWhenFull(file: FileHandle): Promise<void> {

@@ -16,11 +16,15 @@ interface HoldRecord {
 }
 
 const holdName = 'hold.json'
-/** The holder where a hold can not be read: the volume counts as held. No instance has this UUID. */
+/**
+ * The holder that is assumed if a hold can not be read, so that the volume counts as held. No instance has
+ * this UUID.
+ */
 const unknownHolder = 'unknown'
 
 /**
- * Which instance has which volume. A hold is on disk before it counts; a copy in memory makes reads cheap.
+ * The record of which instance holds which volume. A hold is on disk before it counts. A copy in memory
+ * makes reads fast.
  */
 export class VolumeHolds {
   readonly #root: string
@@ -30,7 +34,7 @@ export class VolumeHolds {
     this.#root = root
   }
 
-  /** Reads what an earlier agent wrote. */
+  /** Reads the holds that an earlier agent wrote. */
   async open(): Promise<void> {
     for (const { uuid, stage } of await stagedVolumes(this.#root)) {
       if (stage !== VolumeStage.Complete) continue
@@ -71,7 +75,7 @@ export class VolumeHolds {
     const directory = this.#directory(uuid)
     await rm(path.join(directory, holdName), { force: true })
     await syncDirectory(directory).catch((error: unknown) => {
-      // If the directory is gone, the hold is gone with it.
+      // If the directory does not exist, the hold does not exist either.
       if (!isMissing(error)) throw error
     })
     this.#holders.delete(uuid)

@@ -7,13 +7,14 @@ import type { VolumeRoom } from './volumes.ts'
 interface VolumePromises {
   readonly volumes: number
   readonly promisedBytes: number
-  /** The part of the promised bytes that has its place on the disk by now. */
+  /** The part of the promised bytes that is already allocated on the disk. */
   readonly allocatedBytes: number
 }
 
 /**
- * Reads the size of each volume, which takes microseconds per volume. A file has less of the disk than it
- * promises. Volumes that are being made or erased count in full until they are gone, as their rows do.
+ * Reads the size of each volume, which takes microseconds per volume. A volume's file takes less room on the
+ * disk than the volume promises. Volumes that are being made or erased count in full until they are deleted,
+ * as their rows do.
  */
 export async function readPromises(root: string): Promise<VolumePromises> {
   const found = await Promise.all((await stagedVolumes(root)).map((staged) => imageSize(root, staged)))
@@ -26,8 +27,8 @@ export async function readPromises(root: string): Promise<VolumePromises> {
 }
 
 /**
- * The room for volumes. The disk that volumes have already counts as theirs. What others were promised of
- * the disk does not count.
+ * Reads the room for volumes. The disk room that volumes have already taken counts as theirs. Room that was
+ * promised to others on the same disk does not count.
  */
 export async function readRoom(
   root: string,

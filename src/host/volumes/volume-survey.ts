@@ -3,8 +3,8 @@ import { readRoom } from './volume-room.ts'
 import type { VolumeRoom } from './volumes.ts'
 
 /**
- * Reads the volumes of a host from outside, even while there is no agent. Undefined if no agent has opened
- * the directory yet.
+ * Reads the volumes of a host from another process, even while no agent runs. Undefined if no agent has
+ * opened the directory yet.
  */
 export async function surveyVolumes(
   directory: string,

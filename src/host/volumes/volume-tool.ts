@@ -4,20 +4,20 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 
 /**
- * The path of the volume's file, as the tool sees it. Descriptors 0 to 2 are its input, output and errors.
+ * The path at which the tool finds the volume's file. Descriptors 0 to 2 are its input, output and errors.
  */
 export const volumeInTool = '/dev/fd/3'
 /** The exit code of `flock` if another tool works on the same file. No program of e2fsprogs ends with it. */
 const conflictExitCode = 75
 /**
- * The address space of a tool. e2fsck holds tables of the whole file system: 100 MB were seen for 100 GB
- * full of files, and a forged file system may ask for any amount.
+ * The most address space of a tool. e2fsck holds tables of the whole file system: 100 MB were seen for 100
+ * GB full of files, and a forged file system may ask for any amount.
  */
 const addressSpaceBytes = 2 * 1024 ** 3
 
 /**
- * The same score as a VM's (`guest/keeper/keeper.h`). The user's file decides how much memory the tool
- * takes, so the tool is killed before the platform.
+ * The tool's oom_score_adj, the same as a VM's (`guest/keeper/keeper.h`). The user's file decides how much
+ * memory the tool takes, so the kernel kills the tool before the platform.
  */
 const killScore = '500'
 /** The time between the kernel's signal that the processor time is over, and its SIGKILL. */
@@ -27,7 +27,10 @@ export interface VolumeTool {
   readonly command: readonly [string, ...string[]]
   /** The descriptor of the volume's file, opened for reading and writing. */
   readonly descriptor: number
-  /** The user that the tool runs as. Absent if we are not root ourselves. */
+  /**
+   * The user that the tool runs as. If it is absent, the tool keeps this process's user, because this
+   * process is not root.
+   */
   readonly owner?: number
   /** The size beyond which the tool may not let the file grow. */
   readonly maxFileBytes: number
@@ -39,18 +42,21 @@ export interface VolumeTool {
 
 export type ToolEnd =
   | { readonly kind: 'exit'; readonly code: number; readonly output: string; readonly cut: boolean }
-  /** The tool was ended by a limit of memory, time or size, or by its own fault, not by us. */
+  /** A limit of memory, time or size ended the tool, or its own fault. This process did not end it. */
   | { readonly kind: 'signal'; readonly signal: string; readonly output: string }
   | { readonly kind: 'too-slow' }
-  /** Another tool has the file. An agent that died had started it, and it is about to die too. */
+  /**
+   * Another tool works on the file. An agent that has died had started that tool, and the tool will end soon
+   * too.
+   */
   | { readonly kind: 'conflict' }
 
 /**
- * Runs a program of e2fsprogs on a file of which a user may have written every byte. So the program runs as
- * a user that owns nothing but that file, without capabilities, network, shell or our environment; its time,
- * memory, output and writes are bounded. If memory runs out, it is killed before the platform. It dies with
- * us. Rejects if it could not be run, and with the signal's reason once the signal is aborted and the tool
- * is gone.
+ * Runs a program of e2fsprogs on a file in which a user may have written every byte. So the program runs as
+ * a user that owns nothing but that file. It has no capabilities, network, shell or variables of this
+ * process's environment; its time, memory, output and writes are bounded. If memory runs out, the kernel
+ * kills it before the platform. It ends with this process. Rejects if the program could not be run. Once the
+ * signal is aborted and the tool has ended, rejects with the signal's reason.
  */
 export async function runVolumeTool(tool: VolumeTool): Promise<ToolEnd> {
   tool.signal?.throwIfAborted()
@@ -65,8 +71,8 @@ export async function runVolumeTool(tool: VolumeTool): Promise<ToolEnd> {
 }
 
 /**
- * Sets the tool's score. Otherwise it would have the agent's, and all others would be killed before it. The
- * programs before the tool turn into it and keep the score.
+ * Sets the tool's score. Otherwise it would have the agent's score, and the kernel would kill all other
+ * processes before it. The programs before the tool turn into it and keep the score.
  */
 function offerToKiller(pid: number | undefined): void {
   if (pid === undefined) return
@@ -79,8 +85,8 @@ function offerToKiller(pid: number | undefined): void {
 }
 
 /**
- * The command line before the tool. Each program turns into the next one, so the process that we start is
- * the tool.
+ * The command line before the tool. Each program turns into the next one, so the process that is started
+ * here becomes the tool.
  */
 function bounds(tool: VolumeTool): readonly string[] {
   const { owner, maxFileBytes, limitMs } = tool
@@ -137,12 +143,13 @@ function endOf(child: ChildProcess, tool: VolumeTool): Promise<ToolEnd> {
   })
 }
 
-/** The first user number of volumes: far from the numbers of people, packages and VMs. */
+/** The first user number of volumes. It is far from the numbers of people, packages and VMs. */
 const firstVolumeUid = 0x5000_0000
 const volumeUidBits = 24
 
 /**
- * The user that owns the volume's file. Undefined if we are not root: only root can change to another user.
+ * The user that owns the volume's file. Undefined if this process is not root: only root can change to
+ * another user.
  */
 export function volumeOwner(uuid: string): number | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -153,13 +160,15 @@ export function volumeOwner(uuid: string): number | undefined {
 const maxExcerptLength = 400
 
 /**
- * The advice that e2fsck gives to a person. Here a repair does that, and knows where the copies of a
- * superblock are.
+ * The advice that e2fsck prints for a person. It is taken out of messages: here a repair follows it, and
+ * knows where the copies of a superblock are.
  */
 const advice =
   /^The superblock could not be read[^]*|^.*\bUNEXPECTED INCONSISTENCY; RUN fsck MANUALLY\..*$|^\s*\(i\.e\., without -a or -p options\)$/gm
 
-/** The tool's output in a form for messages: names of files and labels in it come from the user. */
+/**
+ * The tool's output in a form that is fit for messages: names of files and labels in it come from the user.
+ */
 export function excerptOf(output: string): string {
   const plain = output
     .replace(advice, '')

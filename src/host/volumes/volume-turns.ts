@@ -1,11 +1,11 @@
 import { VolumeError } from './volumes.ts'
 
-/** What is being done with a volume, in words that follow "it is being". */
+/** What is being done with a volume, as a word that follows "it is being". */
 export type VolumeTask = 'made' | 'checked' | 'repaired' | 'erased'
 
 /**
- * The tasks that each task waits for. A caller who asks for the task that is under way waits for its end.
- * Making is short, so all tasks wait for it.
+ * For each task, the tasks under way for which it waits; any other task under way makes it fail. All tasks
+ * except a check wait for one of their own kind. Making is short, so all tasks wait for it.
  */
 const waitsFor = {
   made: ['made'],
@@ -15,8 +15,8 @@ const waitsFor = {
 } satisfies Record<VolumeTask, readonly VolumeTask[]>
 
 /**
- * Runs one task at a time on each volume. A task that would have to wait long is refused: its caller knows
- * better when to try again.
+ * Runs one task at a time on each volume. A task that would have to wait long is refused, because its caller
+ * knows better when to try again.
  */
 export class VolumeTurns {
   readonly #underWay = new Map<string, { readonly task: VolumeTask; readonly over: Promise<unknown> }>()
@@ -29,7 +29,8 @@ export class VolumeTurns {
     for (;;) {
       signal?.throwIfAborted()
       const other = this.#underWay.get(uuid)
-      // There is no `await` from here to the note of our own turn, so of two that waited only one goes on.
+      // There is no `await` from here to the line that records this task. So if two tasks have waited, only
+      // one continues.
       if (other === undefined) break
       const waits: readonly VolumeTask[] = waitsFor[task]
       if (!waits.includes(other.task))

@@ -1,7 +1,7 @@
 /**
- * The port to the volumes of a host: block devices with an ext4 file system, one file each. Every call may
- * be interrupted by the death of the agent or the machine, and then be repeated: a volume is complete or
- * made from the start, never half.
+ * The port to the volumes of a host: block devices with an ext4 file system, one file each. The agent or the
+ * machine may die during any call, and the call may then be repeated. After that a volume is either complete
+ * or made from the start, never half made.
  *
  * At most one instance holds a volume at a time. The hold is on disk: it outlives the agent and only
  * `release` ends it. It keeps two VMs from writing to one file system. The VMM's lock on the file is a
@@ -15,23 +15,23 @@ export interface Volumes {
   make(volume: VolumeSize, signal?: AbortSignal): Promise<void>
   /**
    * Gives the volume to an instance, for this boot and those after it, until `release`. First its file
-   * system is checked, and mended where that needs no decision. With `continues` it is not: a guest's memory
-   * continues with it, and nobody else may touch it. Fails at once with `VolumeInUse` while another instance
-   * holds it, a process has its file, or it is being repaired or erased; to ask again costs almost nothing.
-   * If it fails with `VolumeUnusable`, nobody holds the volume, so that a repair finds it free. A volume
-   * that was made and is missing is not made again: it is `VolumeUnusable`.
+   * system is checked, and corrected where that needs no decision. With `continues` there is no check: a
+   * guest's memory continues with the volume, and nobody else may touch it. Fails at once with `VolumeInUse`
+   * while another instance holds the volume, a process has its file open, or it is being repaired or erased;
+   * asking again costs almost nothing. If it fails with `VolumeUnusable`, nobody holds the volume, so that a
+   * repair finds it free. If a volume that was made is missing, no new one is made: it is `VolumeUnusable`.
    */
   hold(volume: VolumeHold, signal?: AbortSignal): Promise<HeldVolume>
   /**
-   * Releases all that the instance holds. To be called when it has no VM and no memory that may continue.
-   * Idempotent.
+   * Releases all volumes that the instance holds. To be called when the instance has no VM and no memory
+   * that may continue. Idempotent.
    */
   release(instanceUuid: string): Promise<void>
-  /** Every hold on disk, also those of instances that are gone. */
+  /** Returns every hold on disk, also those of instances that do not exist any more. */
   holds(): Promise<readonly { readonly volumeUuid: string; readonly instanceUuid: string }[]>
   /**
-   * Checks the whole file system and mends what it can. Fails with `VolumeInUse`, or with `VolumeUnusable`
-   * if errors remain.
+   * Checks the whole file system and corrects what it can. Fails with `VolumeInUse`, or with
+   * `VolumeUnusable` if errors remain.
    */
   repair(volumeUuid: string, signal?: AbortSignal): Promise<void>
   /**
@@ -51,13 +51,13 @@ export interface VolumeHold {
   readonly uuid: string
   readonly instanceUuid: string
   readonly readonly: boolean
-  /** The VM continues from a snapshot that was made with this volume. */
+  /** True if the VM continues from a snapshot that was made with this volume. */
   readonly continues: boolean
 }
 
 export interface HeldVolume {
   readonly uuid: string
-  /** The file with the raw content of the device. Undefined from a fake. */
+  /** The path of the file with the raw content of the device. A fake gives undefined. */
   readonly path?: string
   readonly readonly: boolean
 }
@@ -66,17 +66,17 @@ export interface VolumeRoom {
   /** The number of volumes. */
   readonly volumes: number
   /**
-   * What all volumes may promise together: the disk's free space plus what volumes have of it already, less
-   * the reserve.
+   * The most that all volumes may promise together: the disk's free space plus the room that volumes already
+   * take, less the reserve.
    */
   readonly totalMb: number
   /** The room that the existing volumes promise. */
   readonly promisedMb: number
-  /** The free room of the disk, as it is now. */
+  /** The free room of the disk at the time of the reading. */
   readonly freeMb: number
 }
 
-/** Thrown where a volume could not be made, held, repaired or removed. The message is for its owner. */
+/** A volume could not be made, held, repaired or removed. The message is for the volume's owner. */
 export class VolumeError extends Error {
   override readonly name = 'VolumeError'
   readonly failure: 'HostFull' | 'VolumeUnusable' | 'VolumeInUse'
