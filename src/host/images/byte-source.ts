@@ -24,7 +24,7 @@ export class ByteSource {
     return part
   }
 
-  /** Returns exactly `size` bytes, or undefined if the stream had ended before the first of them. */
+  /** Returns exactly `size` bytes. Returns undefined if the stream ends before the first of them. */
   async exactly(size: number): Promise<Buffer | undefined> {
     const first = await this.some(size)
     if (first === undefined || first.length === size) return first

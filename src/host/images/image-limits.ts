@@ -1,46 +1,51 @@
-/** What an image may cost a host. The defaults fit every image that is run in practice on small machines. */
+/**
+ * The most that an image may cost a host. The defaults permit every image that is run in practice on small
+ * machines.
+ */
 export interface ImageLimits {
-  /** The blobs of one image, as they are transferred. */
+  /** The most bytes of the blobs of one image, as they are transferred. */
   readonly maxPulledBytes: number
-  /** Everything in the layers of one image, unpacked, also files that higher layers hide. */
+  /** The most bytes in all layers of one image, unpacked. Files that higher layers hide count too. */
   readonly maxUnpackedBytes: number
   /**
-   * How many times larger than its transferred blob an unpacked layer above `ratioFreeBytes` may be. Text
-   * reaches 20.
+   * The most that the unpacked size of a layer may be, as a multiple of its transferred blob. It holds for
+   * layers above `ratioFreeBytes`. Text reaches 20.
    */
   readonly maxCompressionRatio: number
   readonly ratioFreeBytes: number
   readonly maxEntries: number
-  /** The zstd frames in all layers. Builders make at most two for each file. */
+  /** The most zstd frames in all layers. Builders make at most two for each file. */
   readonly maxFrames: number
   /**
-   * The directories that are passed on the way to all entries, added up. Real images have some ten per
+   * The most directories that are passed on the way to all entries, added up. Real images have some ten per
    * entry.
    */
   readonly maxPathSteps: number
   readonly maxMetadataBytes: number
   readonly maxKernelBytes: number
   readonly maxInitrdBytes: number
-  /** Entrypoint, command and environment together. */
+  /** The most bytes of entrypoint, command and environment together. */
   readonly maxProcessBytes: number
-  /** All images of the host, also those being made. Unused images are removed to make room. */
+  /**
+   * The most bytes of all images of the host, also those being made. Unused images are removed to make room.
+   */
   readonly maxStoreBytes: number
   /**
-   * The processor time to unpack an image is this for any image, and one second more for each
-   * `unpackBytesPerSecond` of its size. A tenth of it is enough in practice.
+   * The processor time, in seconds, that every image may take to unpack. An image may take one second more
+   * for each `unpackBytesPerSecond` of its size. A tenth of it is enough in practice.
    */
   readonly minUnpackSeconds: number
   readonly unpackBytesPerSecond: number
   /**
-   * The time from the first request to the registry until the image is ready. A busy host may need long, so
-   * an image that takes longer is not called unusable.
+   * The most time from the first request to the registry until the image is ready. A busy host may need
+   * long, so an image that takes longer is not called unusable.
    */
   readonly maxMakingMs: number
-  /** The images that are made ready at the same time. Each keeps a processor busy. */
+  /** The most images that are made ready at the same time. Each keeps a processor busy. */
   readonly maxConcurrent: number
   /**
-   * How long an image is still made ready after nobody waits for it any more: as long as an unused image is
-   * kept.
+   * How long the work on an image goes on after nobody waits for the image any more. It is as long as an
+   * unused image is kept.
    */
   readonly unattendedMs: number
 }

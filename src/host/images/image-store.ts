@@ -12,7 +12,9 @@ import type { PreparedImage } from './images.ts'
  */
 export interface ImageStore {
   find(digest: string): Promise<PreparedImage | undefined>
-  /** Records that the holder asks for the image now. False if it is not one of the image's holders. */
+  /**
+   * Records that the holder asks for the image now. Returns false if it is not one of the image's holders.
+   */
   touch(digest: string, holder: string): Promise<boolean>
   /** Makes the holder one of the image's holders. */
   hold(digest: string, holder: string): Promise<void>
@@ -104,7 +106,7 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
       }
       await rename(path, directoryOf(image.digest)).catch(async (error: unknown) => {
         if (!isErrno(error, 'ENOTEMPTY') && !isErrno(error, 'EEXIST')) throw error
-        // The digest is there already, so it is the same image.
+        // The store has this digest already, so it has the same image, and the new one is deleted.
         await rm(path, { recursive: true })
       })
       await syncDirectory(directory)
@@ -115,7 +117,7 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
     },
     async list() {
       const names = await readdir(directory)
-      // An image may be removed meanwhile.
+      // An image may be removed while the list is read. It is then left out.
       const images = await Promise.all(names.map((name) => describe(directory, name).catch(ignoreMissing)))
       return images.filter((image) => image !== undefined)
     },

@@ -10,7 +10,7 @@ export interface Images {
    * wait at once; the work goes on for the next caller. A later call never finds an unfinished image.
    */
   prepare(wanted: ImageRequest, signal?: AbortSignal): Promise<PreparedImage>
-  /** Whether an image that `prepare` returned at some time can still be run from there. */
+  /** Whether the image, which `prepare` returned earlier, still exists and can be run. */
   isKept(image: PreparedImage): Promise<boolean>
   /**
    * The bytes that the images of each user take here, by the user's UUID. An image of several users counts
@@ -27,11 +27,11 @@ export interface Images {
 }
 
 export interface ImageRequest {
-  /** `<repository>@sha256:<hex>` */
+  /** The image, as `<repository>@sha256:<hex>`. */
   readonly reference: string
   /** The user whose start needs the image. */
   readonly userUuid: string
-  /** How much of this host's disk all images of the user may take. */
+  /** The most bytes of this host's disk that all images of the user may take. */
   readonly quotaBytes: number
 }
 
@@ -43,18 +43,23 @@ export interface ImageUse {
 
 export type PreparedImage = ContainerImage | KernelImage
 
-/** An ordinary container image: runs on the platform's kernel. */
+/** An ordinary container image. It runs on the platform's kernel. */
 export interface ContainerImage {
   readonly kind: 'container'
   readonly digest: string
-  /** A read-only squashfs of all layers, shared by all instances of the digest. World-readable. */
+  /**
+   * The path of a read-only squashfs of all layers. All instances of the digest share it, and every user of
+   * the host may read it.
+   */
   readonly rootfsPath: string
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
-  /** `KEY=value` strings of the image. */
+  /** The environment of the image, as strings `KEY=value`. */
   readonly env: readonly string[]
   readonly workingDirectory: string
-  /** As in the image: `''`, `name`, `uid`, `name:group`, `uid:gid`; resolved inside the guest. */
+  /**
+   * The user, as the image names it: `''`, `name`, `uid`, `name:group` or `uid:gid`. The guest resolves it.
+   */
   readonly user: string
   readonly labels: Readonly<Record<string, string>>
 }
@@ -65,14 +70,14 @@ export interface KernelImage {
   readonly digest: string
   readonly kernelPath: string
   readonly initrdPath?: string
-  /** Arguments fixed in the image. They stand before those that the platform sets. */
+  /** The kernel arguments of the image. They come before those that the platform adds. */
   readonly kernelArgs: readonly string[]
   readonly command: readonly string[]
   readonly env: readonly string[]
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Thrown where an image could not be made ready. */
+/** An image could not be made ready. */
 export class ImageError extends Error {
   override readonly name = 'ImageError'
   readonly failure: 'ImageUnavailable' | 'ImageUnusable' | 'QuotaExceeded' | 'HostFull'

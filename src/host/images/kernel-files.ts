@@ -65,7 +65,7 @@ export async function extractFile(
   }
 }
 
-/** The part of the file that is read; it holds both magic numbers. */
+/** The bytes at the beginning of the file that are read. They hold both magic numbers. */
 const headBytes = 0x206
 const elfMagic = '7f454c46'
 /** The values for 64 bits and for x86-64 in the ELF header. */

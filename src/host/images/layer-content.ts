@@ -14,7 +14,7 @@ export interface LayerBlob {
 }
 
 const chunkBytes = 256 * 1024
-/** A frame whose content is at most this large is decompressed in one call. */
+/** The most bytes of a frame's content that are decompressed in one call. */
 const smallContentBytes = 1024 * 1024
 
 /**
@@ -81,7 +81,7 @@ async function* contentOf(frame: Buffer): AsyncGenerator<Buffer> {
   else if (content.length > 0) yield content
 }
 
-/** The content of a frame; undefined if it is larger than `smallContentBytes`. */
+/** Returns the content of a frame, or undefined if it is larger than `smallContentBytes`. */
 function smallContent(frame: Buffer): Buffer | undefined {
   try {
     return zstdDecompressSync(frame, { maxOutputLength: smallContentBytes })
@@ -96,14 +96,14 @@ async function* through(
   source: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<Buffer> = pipeline(source, decompressor, () => {
-    // The loop below throws the error.
+    // An error here is ignored, because the loop below throws it.
   })
   for await (const chunk of chunks) yield chunk
 }
 
 /**
- * Counts the chunks as they are read. Behind the decompressor they can not be counted: a frame without
- * content gives no chunk there.
+ * Counts the chunks before they are decompressed. After the decompressor they can not be counted, because a
+ * frame without content gives no chunk there.
  */
 async function* counted(chunks: AsyncIterable<Buffer>, budget: UnpackBudget): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
@@ -113,8 +113,8 @@ async function* counted(chunks: AsyncIterable<Buffer>, budget: UnpackBudget): As
 }
 
 /**
- * Checks the time, but counts nothing: where the frame ends is not known yet, and the chunk may reach beyond
- * it.
+ * Checks the time but counts no bytes: it is not known yet where the frame ends, and the chunk may reach
+ * beyond its end.
  */
 async function* timed(chunks: AsyncIterable<Buffer>, budget: UnpackBudget): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {

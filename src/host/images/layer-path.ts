@@ -1,6 +1,6 @@
 import { LayerError, printable } from './tar-entry.ts'
 
-/** The longest name and path that Linux allows. */
+/** The most bytes of a name and of a path that Linux permits. */
 const maxNameBytes = 255
 const maxPathBytes = 4096
 

@@ -18,46 +18,49 @@ export interface LayerTree {
   readonly root: TreeNode
 }
 
-/** What a name stands for. Hard links are several names with the same inode. */
+/** The file to which a name leads. Hard links are several names with the same inode. */
 export interface Inode {
   readonly entry: TarEntry
-  /** The layer that has the content, and the member of its archive. */
+  /** The number of the layer that has the content, and that of the member in the layer's archive. */
   readonly layer: number
   readonly ordinal: number
 }
 
 export interface TreeNode {
   inode: Inode
-  /** Present in directories. */
+  /** The names in this directory. Only directories have it. */
   readonly children?: Map<string, TreeNode>
-  /** The highest layer that has this name or something below it. */
+  /** The highest layer that has an entry with this name, or below it. */
   layer: number
   /**
-   * The layer that last hid everything of lower layers in this directory. To hide it once more would find
-   * nothing.
+   * The layer that last hid everything that lower layers have in this directory. The same layer need not
+   * hide it a second time.
    */
   hidBelow?: number
 }
 
 export interface LayerTreeLimits {
-  /** The names in the image, and the entries in all layers. */
+  /** The most names in the image, and the most entries in all layers. */
   readonly maxEntries: number
-  /** Names, link targets and extended attributes in memory. */
+  /** The most bytes of names, link targets and extended attributes that are kept in memory. */
   readonly maxMetadataBytes: number
-  /** The directories passed on the way to all entries, added up, and the names that white-outs look at. */
+  /**
+   * The most directories that are passed on the way to all entries, added up. The names that white-outs look
+   * at count too.
+   */
   readonly maxPathSteps: number
 }
 
-/** The number of links that Linux follows in one path. */
+/** The most links that are followed in one path. Linux follows as many. */
 const maxSymlinksFollowed = 40
-/** The names passed on the way to one entry, those of links included. */
+/** The most names that are passed on the way to one entry, with those of links. */
 const maxSteps = 4096
-/** The depth of directories. Links can lead an archive deeper than a path is long. */
+/** The greatest depth of directories. By links an archive can make a deeper tree than a path is long. */
 const maxDepth = 512
 const maxId = 0xffff_ffff
 const whiteout = '.wh.'
 const opaqueMarker = '.wh..wh..opq'
-/** Names with this prefix are the bookkeeping of a storage driver; layers may still have them. */
+/** The prefix of names that a storage driver keeps for itself. Layers may still have such names. */
 const driverPrefix = '.wh..wh.'
 
 const impliedDirectory: TarEntry = {
@@ -107,8 +110,8 @@ export function createLayerTree(limits: LayerTreeLimits): LayerTree {
       existing.layer = layer
       return
     }
-    // A device of the host means nothing in the guest, which has its own /dev. It only removes what it
-    // replaces.
+    // A device of an image is left out, because the guest has its own /dev. But what was under the device's
+    // name is removed.
     if (entry.kind === TarKind.Device) parent.children?.delete(name)
     else if (entry.kind === TarKind.HardLink) parent.children?.set(name, { inode: linked(way, entry), layer })
     else parent.children?.set(name, nodeFor({ entry, layer, ordinal }))

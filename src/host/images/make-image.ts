@@ -22,15 +22,15 @@ export interface MakeImageInput {
   readonly digest: string
   /** An empty directory for the image's files and all temporary files. */
   readonly directory: string
-  /** The path that a file of that directory will have later. */
+  /** Returns the path that a file of that directory will have once the image is published. */
   readonly fileOf: (name: string) => string
   readonly client: RegistryClient
   readonly limits: ImageLimits
   readonly sqfstar: string
   readonly unpackers: Unpackers
   /**
-   * Called before more is written, with the bytes that everything may take then. Throws ImageError if there
-   * is no room.
+   * Called before more is written, with the bytes that everything together may take afterwards. Throws
+   * ImageError if the disk has no room for them.
    */
   readonly reserve: (bytes: number) => Promise<void>
   readonly signal: AbortSignal
@@ -42,7 +42,7 @@ export interface MakeImageInput {
  */
 export async function makeImage(input: MakeImageInput): Promise<PreparedImage> {
   const { signal } = input
-  // The process gets ready during the pull.
+  // The process starts while the layers are pulled.
   const unpacker = await input.unpackers.take()
   const end = (): void => unpacker.end()
   signal.addEventListener('abort', end)
@@ -89,8 +89,8 @@ function namesOf(unpacked: Unpacked): readonly string[] {
 }
 
 /**
- * Takes over a file that the process made. Code that has taken over that process may have left something
- * else under its name, such as a link to a file of the host.
+ * Moves a file that the process made. If somebody took over that process, something else may be under the
+ * file's name, such as a link to a file of the host.
  */
 async function adopt(from: string, to: string): Promise<void> {
   await rename(from, to)
@@ -116,7 +116,7 @@ async function pullLayers(
 ): Promise<readonly LayerBlob[]> {
   const pulled = new Map<string, LayerBlob>()
   for (const layer of layers) {
-    // Some build tools list the empty layer several times.
+    // Some build tools list the empty layer several times. It is pulled once.
     if (pulled.has(layer.digest)) continue
     const path = join(blobsName, String(pulled.size))
     await pipeline(

@@ -22,8 +22,8 @@ export async function mergeLayers(
 }
 
 /**
- * The merged image as one archive. The layers are read a second time, for the content of the files that
- * remain.
+ * Gives the merged image as one archive. It reads the layers a second time, for the content of the files
+ * that remain.
  */
 export async function* mergedArchive(
   merged: MergedEntries,

@@ -8,14 +8,20 @@ import type { TarEntry } from './tar-entry.ts'
  * then hard links.
  */
 export interface MergedEntries {
-  /** Directories before their content, symbolic links, pipes. */
+  /**
+   * The entries without content: directories, symbolic links and pipes. A directory comes before what is in
+   * it.
+   */
   readonly plain: readonly TarEntry[]
   /** The files of each layer, by the ordinal of the member that has the content. */
   readonly files: readonly ReadonlyMap<number, TarEntry>[]
   readonly hardLinks: readonly TarEntry[]
 }
 
-/** The most that a squashfs needs for an entry, beside its content, its link's target and its attributes. */
+/**
+ * The most bytes that a squashfs takes for an entry, besides its content, its link's target and its
+ * attributes.
+ */
 const squashfsEntryBytes = 512
 /** The size of a file's blocks. The squashfs keeps the length of each block in 4 bytes. */
 const squashfsBlockBytes = 128 * 1024
@@ -92,7 +98,7 @@ function cleaned(entry: TarEntry): Pick<TarEntry, 'mtimeSeconds' | 'xattrs'> {
   }
 }
 
-/** The inode of a path, not following links; undefined where there is none. */
+/** Returns the inode of a path without following links. Undefined if there is none. */
 export function findNode(root: TreeNode, components: readonly string[]): TreeNode | undefined {
   let node: TreeNode | undefined = root
   for (const name of components) node = node?.children?.get(name)

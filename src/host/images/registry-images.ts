@@ -20,13 +20,13 @@ import { unpackSeconds } from './unpack-budget.ts'
 import { Unpackers } from './unpackers.ts'
 
 export interface RegistryImagesOptions {
-  /** The directory `<agent directory>/images`. Only this process may use it. */
+  /** The directory of the images, `<agent directory>/images`. Only this process may use it. */
   readonly directory: string
   readonly client: RegistryClient
   readonly limits?: Partial<ImageLimits>
   /** The ledger of the host's disks. */
   readonly disk: DiskRoom
-  /** The images of instances that run, sleep or are being started. They are not deleted. */
+  /** Returns the images of instances that run, sleep or are being started. They are not deleted. */
   readonly pinned: () => readonly ImageUse[]
   readonly nowMs?: () => number
   /** The program that writes a squashfs from an archive. */
@@ -37,11 +37,11 @@ export interface RegistryImagesOptions {
 }
 
 const officialPrefix = 'official/'
-/** How long an image that nobody uses is kept: a stopped instance is often started again. */
+/** How long an image that nobody uses is kept. A stopped instance is often started again. */
 const unusedKeptMs = 3_600_000
 /**
- * The same when the store is nearly full. It is longer than the time between a `prepare` and the start that
- * asked for it.
+ * How long such an image is kept when the store is nearly full. It is longer than the time between a
+ * `prepare` and the start that asked for it.
  */
 const unusedKeptWhenFullMs = 120_000
 const nearlyFull = 0.8
@@ -67,7 +67,7 @@ class RegistryImages implements Images {
   readonly #runs: SharedRuns<PreparedImage>
   readonly #unpackers: Unpackers
   readonly #room: StoreRoom
-  /** The digests that callers ask for right now, and those being deleted. No digest gets into both. */
+  /** The digests that callers ask for now, and the digests that are being deleted. No digest is in both. */
   readonly #asked = new Map<string, number>()
   readonly #removing = new Map<string, Promise<void>>()
 
@@ -80,7 +80,8 @@ class RegistryImages implements Images {
     this.#unpackers = new Unpackers({
       program: options.unpackProgram,
       maxFileBytes: 2 * maxUnpackedBytes,
-      // It reads the layers twice, and each reading may take `unpackSeconds`.
+      // The process may use this much processor time, because it reads the layers twice, and each reading
+      // may take `unpackSeconds`.
       maxCpuSeconds: 2 * unpackSeconds(this.#limits, maxPulledBytes),
       onProblem: options.onProblem ?? (() => undefined),
     })

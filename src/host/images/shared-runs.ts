@@ -1,10 +1,10 @@
 import { createUserSlots } from './user-slots.ts'
 
 /**
- * Runs a job once per key, no matter how many callers ask for it meanwhile, and at most `limit` jobs at a
- * time, shared fairly between the users who ask (`user-slots.ts`). Each caller may give up without ending
- * the job. A job that has begun then goes on for later callers, until it ends or nobody has asked for
- * `unattendedMs`. A job that has not begun is dropped when its last caller gives up.
+ * Runs a job once per key, even if several callers ask for it meanwhile. At most `limit` jobs run at a time,
+ * shared fairly between the users who ask (`user-slots.ts`). Each caller may stop waiting without ending the
+ * job. A job that has begun then goes on for later callers, until it ends or nobody has asked for it for
+ * `unattendedMs`. A job that has not begun is dropped when its last caller stops waiting.
  */
 export interface SharedRuns<T> {
   run(
@@ -20,13 +20,13 @@ interface Run<T> {
   readonly result: Promise<T>
   readonly abort: AbortController
   /**
-   * The users who asked for the job before it began. One who gave up still counts: the job begins for the
-   * others when that user's turn comes.
+   * The users who asked for the job before it began. A user who stopped waiting still counts: when that
+   * user's turn comes, the job begins for the others.
    */
   readonly users: Set<string>
   readonly hasBegun: () => boolean
   waiting: number
-  /** The timer that runs while nobody waits. At its end the job is aborted. */
+  /** The timer that runs while no caller waits. When it ends, the job is aborted. */
   unattended?: NodeJS.Timeout
 }
 
@@ -63,8 +63,8 @@ export function createSharedRuns<T>(options: {
     }
     runs.set(key, run)
     unended.add(run)
-    // This also handles the failure of a job that nobody waits for. The next caller tries again, and gets
-    // the error then.
+    // This also handles the failure of a job for which no caller waits. The next caller makes another
+    // attempt and gets that attempt's error.
     run.result.then(forget, forget)
     return run
   }

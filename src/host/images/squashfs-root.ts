@@ -10,7 +10,7 @@ import type { FileHandle } from 'node:fs/promises'
  * who ran the tool. This needs a group with another number than the user.
  */
 
-/** The last second that a squashfs can hold; it is in the year 2106. */
+/** The largest time that a squashfs can hold, in seconds. It is in the year 2106. */
 export const maxTimeSeconds = 0xffff_ffff
 
 export interface RootAttributes {
@@ -28,7 +28,10 @@ const rootInodeField = 32
 const idTableField = 48
 const inodeTableField = 64
 const superblockBytes = 96
-/** A table is a row of blocks: a length in two bytes, then this many bytes. */
+/**
+ * The bytes of a block's header. A table is a sequence of blocks: a length in two bytes, then this many
+ * bytes.
+ */
 const blockHeaderBytes = 2
 const blockBytes = 8_192
 /** The offsets within any inode: of the indexes of its owners in the table of owners, and of its time. */
@@ -38,7 +41,8 @@ const timeOffset = 8
 const idBytes = 4
 
 /**
- * Sets the attributes of the root. `uses` tells whether anything but the root belongs to this user or group.
+ * Sets the attributes of the root. `uses` says whether an entry other than the root belongs to this user or
+ * group.
  */
 export async function setRoot(
   file: FileHandle,
@@ -65,14 +69,17 @@ export async function setRoot(
       await file.write(bytes, 0, idBytes, id.place(index))
       continue
     }
-    // Other files use the entry as well. If the table has no entry for the root's owner, the root keeps the
-    // owner that the tool gave it.
+    // Other entries of the image use this entry of the table as well, so it can not be changed. If the table
+    // has no entry for the root's owner, the root keeps the owner that the tool gave it.
     const other = id.values.indexOf(value)
     if (other >= 0) await write(file, at, Buffer.of(other & 0xff, other >> 8))
   }
 }
 
-/** Returns the place of each byte of the root's inode. The inode may cross the end of a block. */
+/**
+ * Returns a function that gives the place of each byte of the root's inode. The inode may go over the end of
+ * a block.
+ */
 function rootInode(superblock: Buffer): (field: number) => (index: number) => number {
   const root = superblock.readBigUInt64LE(rootInodeField)
   const block = Number(superblock.readBigUInt64LE(inodeTableField) + (root >> 16n))

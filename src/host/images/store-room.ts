@@ -8,14 +8,14 @@ import { ImageError } from './images.ts'
 import type { ImageUse } from './images.ts'
 
 /**
- * Who has how much of the store. A user who asks for an image from a repository of his own becomes its
- * holder, and each holder is charged all its bytes. So what one user does changes nobody else's charge, and
- * does not reveal that another user has the same image. Official images are charged to nobody. An image that
- * is being made is charged to the user who asked for it first.
+ * Counts how much of the store each holder takes. A user who asks for an image from a repository of his own
+ * becomes its holder, and each holder is charged all bytes of the image. So what one user does changes
+ * nobody else's charge, and does not reveal that another user has the same image. Official images are
+ * charged to nobody. An image that is being made is charged to the user who asked for it first.
  *
- * Where room is missing, images that nobody has pinned are removed, those first whose last use is longest
- * ago: for a user's quota the user's own images, for the store those of the holder who has most. So a user's
- * images never keep another user's images out.
+ * If room is missing, images that nobody has pinned are removed. The image whose last use is longest ago
+ * comes first. For a user's quota, the user's own images are removed; for the store, images of the holder
+ * who takes most. So a user's images never keep another user's images out.
  */
 export interface StoreRoomOptions {
   readonly store: ImageStore
@@ -26,14 +26,14 @@ export interface StoreRoomOptions {
    */
   readonly disk: DiskRoom
   readonly limits: Pick<ImageLimits, 'maxStoreBytes'>
-  /** The images of instances that run, sleep or are being started. */
+  /** Returns the images of instances that run, sleep or are being started. */
   readonly pinned: () => readonly ImageUse[]
-  /** Whether a caller waits for this image right now. */
+  /** Whether a caller waits for this image now. */
   readonly isAsked: (digest: string) => boolean
   readonly remove: (digest: string) => Promise<void>
 }
 
-/** Who is charged for an image, and how much of the host all images of the holder may take. */
+/** Who is charged for an image, and the most bytes of the host that all images of this holder may take. */
 export interface Charge {
   readonly holder: string
   readonly quotaBytes: number
@@ -42,7 +42,8 @@ export interface Charge {
 /** Room for an image that is being made. It is given back as soon as the image is stored or has failed. */
 export interface Reservation {
   /**
-   * Sets the size of the reservation. Throws ImageError if there is no room; the size stays as it was then.
+   * Sets the size of the reservation. If there is no room, it throws ImageError and the size stays
+   * unchanged.
    */
   resize(bytes: number): Promise<void>
   release(): void
@@ -51,7 +52,7 @@ export interface Reservation {
 export class StoreRoom {
   readonly #options: StoreRoomOptions
   readonly #reserved = new Map<Reservation, { readonly holder: string; bytes: number }>()
-  /** Decisions are made one at a time: otherwise two would count on the same room. */
+  /** Decisions are made one at a time. Otherwise two decisions would use the same free room. */
   readonly #queue = new SerialQueue()
 
   constructor(options: StoreRoomOptions) {
@@ -96,7 +97,10 @@ export class StoreRoom {
     })
   }
 
-  /** The error for a write that failed because the disk is full. Undefined if the disk was not the cause. */
+  /**
+   * Returns the error for a write that failed because the disk is full, or undefined if the disk is not
+   * full.
+   */
   async diskError(): Promise<ImageError | undefined> {
     const { disk, directory } = this.#options
     const figures = await disk.figures(directory)
@@ -150,15 +154,15 @@ export class StoreRoom {
     )
   }
 
-  /** Takes the image from a holder. With its last holder the image is deleted. */
+  /** Removes a holder from an image. If it was the last holder, the image is deleted. */
   async #letGo({ digest, holders }: StoredImage, holder: string): Promise<void> {
     if (holders.size > 1) await this.#options.store.letGo(digest, holder)
     else await this.#options.remove(digest)
   }
 
   /**
-   * Makes room in the store. `promise` then gives the room to the reservation, before anybody else looks at
-   * the disk.
+   * Makes room in the store. Then `promise` gives the room to the reservation, before anybody else reads the
+   * free room.
    */
   async #makeRoomInStore(more: number, promise: () => void): Promise<void> {
     const { store, limits, remove, disk, directory } = this.#options
@@ -188,8 +192,8 @@ export class StoreRoom {
   }
 
   /**
-   * The image to delete next: of the holder who has most, the one whose last use is longest ago. Official
-   * images go last.
+   * The image that is deleted next: of the holder who takes most, the image whose last use is longest ago.
+   * Official images come last.
    */
   #nextToGo(images: readonly StoredImage[]): StoredImage | undefined {
     const pinned = new Set(this.#options.pinned().map(({ digest }) => digest))

@@ -2,14 +2,14 @@
 export interface TarEntry {
   readonly name: string
   readonly kind: TarKind
-  /** Permission bits with set-user-ID, set-group-ID and sticky. */
+  /** The permission bits, with set-user-ID, set-group-ID and sticky. */
   readonly mode: number
   readonly uid: number
   readonly gid: number
   readonly mtimeSeconds: number
-  /** The size of the content that follows; 0 for everything but files. */
+  /** The size of the content that follows. It is 0 for everything except files. */
   readonly size: number
-  /** The target of a link, hard or symbolic. */
+  /** The target of a hard or symbolic link. */
   readonly linkName: string
   readonly xattrs: ReadonlyMap<string, Buffer>
 }
@@ -26,12 +26,12 @@ export type TarKind = (typeof TarKind)[keyof typeof TarKind]
 
 export const tarBlockBytes = 512
 
-/** Thrown where a layer is not an archive that can be used. The message says what is wrong with it. */
+/** A layer is not an archive that can be used. The message says what is wrong with it. */
 export class LayerError extends Error {
   override readonly name = 'LayerError'
 }
 
-/** A name as it can stand in a message. Names come from strangers and may hold anything. */
+/** A name in a form that is fit for a message. Names come from strangers and may hold anything. */
 export function printable(name: string): string {
   const text = Buffer.from(name, 'latin1').toString('utf8')
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)

@@ -16,7 +16,10 @@ export interface TarMember {
   content(): AsyncGenerator<Buffer>
 }
 
-/** The largest extension header (long names, extended attributes). Real ones have some hundred bytes. */
+/**
+ * The most bytes of an extension header (long names, extended attributes). Real ones have some hundred
+ * bytes.
+ */
 const maxExtensionBytes = 1024 * 1024
 /**
  * The most extension headers before one entry, and the most lines in one of them. Real archives have up to
@@ -24,7 +27,7 @@ const maxExtensionBytes = 1024 * 1024
  */
 const maxExtensionsPerEntry = 16
 const maxPaxRecords = 1_024
-/** The largest piece in which content is handed on. */
+/** The most bytes of content that are given to the reader in one piece. */
 const contentPieceBytes = 1024 * 1024
 
 export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
@@ -89,7 +92,10 @@ function readHeader(block: Buffer): Header {
   }
 }
 
-/** The first part of a long name. GNU archives have times in its place; a blank behind `ustar` marks them. */
+/**
+ * The first part of a long name. GNU archives have times at this place. A blank after `ustar` marks such
+ * archives.
+ */
 function prefixOf(block: Buffer): string {
   return block.toString('latin1', 262, 264) === ' \0' ? '' : text(block, 345, 155)
 }
@@ -114,7 +120,7 @@ function number(block: Buffer, start: number, length: number): number {
     if (!/^[0-7]*$/.test(digits)) throw new LayerError('the archive is damaged: a number is not octal')
     return digits === '' ? 0 : Number.parseInt(digits, 8)
   }
-  // The number is negative. Only times before 1970 are, and nobody needs them.
+  // The number is negative, so it is read as 0. Only times before 1970 are negative, and nobody needs them.
   if ((first & 0x40) !== 0) return 0
   let value = first & 0x3f
   for (let at = start + 1; at < start + length; at++) value = value * 256 + (block[at] ?? 0)
@@ -122,7 +128,7 @@ function number(block: Buffer, start: number, length: number): number {
   return value
 }
 
-/** What extension headers say about the next entry. */
+/** What the extension headers before an entry say about it. */
 interface Extension {
   readonly name?: string
   readonly linkName?: string
@@ -144,7 +150,7 @@ async function readExtension(source: ByteSource, header: Header, before: Extensi
   await source.skip(paddingOf(header.size))
   if (header.type === 'L') return { ...before, name: text(bytes, 0, bytes.length) }
   if (header.type === 'K') return { ...before, linkName: text(bytes, 0, bytes.length) }
-  // Headers for the whole archive hold comments; container tools ignore them too.
+  // A header for the whole archive holds comments only, so it is ignored. Container tools ignore it too.
   return header.type === 'x' ? readPax(bytes, before) : before
 }
 

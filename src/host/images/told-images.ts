@@ -2,7 +2,7 @@ import { maxImageOwnersTold } from '../../domain/host/api-protocol.ts'
 import type { Images } from './images.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
 
-/** The part of a heartbeat that tells how much room images take. */
+/** The part of a heartbeat that says how much room images take. */
 export class ToldImages {
   readonly #images: Pick<Images, 'usedBytes'>
   readonly #log: AgentLog
@@ -14,8 +14,8 @@ export class ToldImages {
   }
 
   /**
-   * The bytes that images take, by the user's UUID, for the users who hold most. If the disk can not be read
-   * now, the last answer is returned.
+   * Returns the bytes that images take, by the user's UUID, for the users whose images take most. If the
+   * disk can not be read now, the last answer is returned.
    */
   async bytesByUser(): Promise<Readonly<Record<string, number>>> {
     try {

@@ -2,8 +2,8 @@ import type { ImageLimits } from './image-limits.ts'
 import { LayerError } from './tar-entry.ts'
 
 /**
- * What the reading of one image's layers has used up. Every call throws LayerError at its bound, so a reader
- * that counts each of its steps ends there.
+ * Counts what the reading of one image's layers has used. Every call throws LayerError once its bound is
+ * passed, so a reader that counts each of its steps is sure to end.
  */
 export interface UnpackBudget {
   /** Begins a layer whose blob has this many bytes. */
@@ -94,7 +94,7 @@ export function createUnpackBudget(
   }
 }
 
-/** The processor time that an image may take, in seconds. A larger image may take more. */
+/** The most processor time, in seconds, for unpacking an image. A larger image may take more. */
 export function unpackSeconds(
   limits: Pick<ImageLimits, 'minUnpackSeconds' | 'unpackBytesPerSecond'>,
   pulledBytes: number,

@@ -1,19 +1,22 @@
 import type { Unpacked, UnpackInput } from './unpack.ts'
 
 /**
- * What the agent and a process that unpacks say to each other, one line of JSON each:
+ * The messages between the agent and a process that unpacks, one line of JSON each:
  *
  *   agent:    the order
  *   process:  `merged`, before anything is written
  *   agent:    `go`
  *   process:  `done`, `refused` or `failed`, and it ends
  *
- * When its standard input ends, the process ends too, because its agent is gone.
+ * If the process's standard input ends, its agent has ended, so the process ends too.
  */
 export interface UnpackOrder extends UnpackInput {
   /** The directory in which the process works. The blobs are in it. */
   readonly directory: string
-  /** The user that the process becomes before it reads anything of the image. */
+  /**
+   * The user that the process becomes before it reads anything of the image. If it is absent, the process
+   * keeps its user.
+   */
   readonly owner?: { readonly uid: number; readonly gid: number }
 }
 

@@ -16,7 +16,7 @@ export interface UnpackInput {
   readonly sqfstar: string
 }
 
-/** The files that were made. */
+/** The files that were made, by the kind of the image. */
 export type Unpacked =
   { readonly kind: 'container' } | { readonly kind: 'kernel'; readonly hasInitrd: boolean }
 
@@ -30,8 +30,8 @@ export async function unpackImage(
   admit: (bytes: number) => Promise<void>,
 ): Promise<Unpacked> {
   const pulledBytes = layers.reduce((total, layer) => total + layer.size, 0)
-  // The layers are read twice, once for their names and once for their content. All bounds hold for each
-  // reading.
+  // Makes a budget for one reading. The layers are read twice, once for their names and once for their
+  // content, and all bounds hold for each reading.
   const budget = () => createUnpackBudget(limits, pulledBytes)
   const root = await mergeLayers(layers, { limits, budget: budget() })
   const own = kernelInodes(root, limits)

@@ -12,11 +12,11 @@ import type { Unpacked } from './unpack.ts'
 /** A process that unpacks one image, or waits for its order. */
 export interface Unpacker {
   /**
-   * Unpacks the image; may be called once. Throws LayerError if the image can not be used. `admit` is that
-   * of `unpackImage`.
+   * Unpacks the image. It may be called once. Throws LayerError if the image can not be used. `admit` is
+   * that of `unpackImage`.
    */
   unpack(order: Omit<UnpackOrder, 'owner'>, admit: (bytes: number) => Promise<void>): Promise<Unpacked>
-  /** The user that the process becomes. Undefined if it stays the agent's user. */
+  /** The user that the process becomes. It is undefined if the process keeps the agent's user. */
   readonly owner: UnpackOrder['owner']
   /** Kills the process and everything that it started. A pending `unpack` rejects. */
   end(): void
@@ -31,18 +31,25 @@ export interface UnpackerOptions {
   readonly owner?: UnpackOrder['owner']
 }
 
-/** When memory has run out, the kernel kills this process before the VMs, the agent and all other parts. */
+/**
+ * The process's oom_score_adj. When memory has run out, the kernel kills this process before the VMs, the
+ * agent and all other parts.
+ */
 const oomScoreAdjustment = '1000'
 /**
- * How long the process has full priority. A small image, whose start waits for it, is unpacked by then. A
- * longer unpacking leaves the processors to all others.
+ * How long the process has full priority. In this time a small image, whose start waits for it, is unpacked.
+ * After it, the process leaves the processors to all others.
  */
 const atFullPriorityMs = 1_000
 const niceness = '10'
-/** The names of an image with as many entries as are allowed take some 350 MiB. */
+/**
+ * The most memory of the process's JavaScript heap, in MiB. The names of an image with as many entries as
+ * are permitted take some 350 MiB.
+ */
 const maxHeapMb = 768
 /**
- * The most memory for data, that of threads and buffers included. Address space is not bounded, because V8
+ * The most bytes of memory for data, with that of threads and buffers. Address space is not bounded, because
+ * V8 reserves far more than it uses.
  * reserves far more than it uses.
  */
 const maxDataBytes = 2 * 1024 * 1024 * 1024
@@ -55,20 +62,21 @@ const maxSaidBytes = 64 * 1024
 export function startUnpacker(options: UnpackerOptions): Unpacker {
   const [command = '', ...args] = commandLine(options)
   const child = spawn(command, args, {
-    // The process leads a group, so that it can be killed with everything that it started.
+    // The process leads a process group, so that it can be killed with everything that it started.
     detached: true,
     cwd: '/',
-    // No part of our environment: it may hold secrets of the platform.
+    // The process gets no variables of this process's environment, because they may hold secrets of the
+    // platform.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // A process that only waits must not keep this one from ending.
+  // A process that only waits for its order must not keep this process from ending.
   const handles = [
     child,
     ...[child.stdin, child.stdout, child.stderr].map((pipe) => pipe as unknown as Socket),
   ]
   for (const handle of handles) handle.unref()
-  // If nothing more can be written to the process, its exit tells why.
+  // If nothing more can be written to the process, its exit code tells why.
   child.stdin.on('error', () => undefined)
   const ended = exitOf(child)
   let hasEnded = false
@@ -184,10 +192,10 @@ function endingError(exit: number | string, complaint: string, { maxCpuSeconds }
   return new Error(`the process that unpacks the image ended (${exit}) ${said}`)
 }
 
-/** Lowers the priority of all threads of the group; Node itself can not do that. */
+/** Lowers the priority of all threads of the process group. Node itself can not do that. */
 function lowerPriority(pid: number | undefined): void {
   if (pid === undefined) return
-  // If the group has ended meanwhile, there is nothing to lower.
+  // If the group has ended in the meantime, there is nothing to lower.
   execFile('renice', ['-n', niceness, '-g', String(pid)], () => undefined)
 }
 

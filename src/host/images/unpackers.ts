@@ -4,13 +4,13 @@ import { startUnpacker } from './unpacker.ts'
 import type { Unpacker } from './unpacker.ts'
 
 /**
- * The pause before another process is started ahead. One waits, so that the start of a small image takes no
- * longer than it has to; it takes some 45 MB.
+ * The pause before another process is started ahead. One process always waits, so that the start of a small
+ * image takes no longer than necessary. It takes some 45 MB.
  */
 const waitingDelayMs = 1_000
 /**
  * The first user number of the processes. They get the numbers in turn, so that no two running processes
- * have the same. The numbers are below those of VMs, far from those of people and packages. The groups'
+ * have the same. The numbers are below those of VMs and far from those of people and packages. The groups'
  * numbers follow them and are different (`squashfs-root.ts` says why).
  */
 const firstUid = 0x3fff_0000
@@ -20,7 +20,8 @@ export interface UnpackersOptions {
   /** The script of the process. */
   readonly program: string
   /**
-   * The largest file that a process may write and the most processor time that it may take, for any image.
+   * The largest file that a process may write, and the most processor time that it may use. Both hold for
+   * every image.
    */
   readonly maxFileBytes: number
   readonly maxCpuSeconds: number
@@ -65,7 +66,7 @@ export class Unpackers {
           if (this.#closed || this.#waiting !== undefined) unpacker.end()
           else this.#waiting = unpacker
         },
-        // The next caller that needs a process gets the error.
+        // The error is dropped here: the next caller that needs a process gets it.
         () => undefined,
       )
     }, waitingDelayMs)
