@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** A site that does not answer must not hold set-up up for long. The largest archive is about 60 MB. */
+/**
+ * How long set-up waits for a connection and for a whole download, so that a site that does not answer does
+ * not delay it for long. The largest archive is about 60 MB.
+ */
 const connectLimitMs = 5_000
 const downloadLimitMs = 180_000
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import path from 'node:path'
 
-/** The part of a failed command's output that goes into the error. */
+/** How many characters of a failed command's output are repeated in the error. */
 const keptOutputChars = 3000
 
 /**
@@ -37,7 +37,7 @@ export function run(command, args, { cwd, env, onLine, timeoutMs } = {}) {
   })
 }
 
-/** The path of a command: from the PATH without any `node_modules`, or from the sbin directories. */
+/** Finds the path of a command: on the PATH without any `node_modules`, or else in the sbin directories. */
 export async function which(command) {
   for (const directory of [...searchPath(), '/usr/local/sbin', '/usr/sbin', '/sbin']) {
     const file = path.join(directory, command)

@@ -20,7 +20,7 @@ export async function extractWithDependencies({ names, directory, say }) {
   await mkdir(path.join(archives, 'partial'), { recursive: true })
   const options = [
     `Dir::Cache::archives=${archives}`,
-    // Nothing is installed, so the lock that only root may take is not needed.
+    // Nothing is installed, so apt needs no lock, which only root may take.
     'Debug::NoLocking=1',
     'APT::Sandbox::User=root',
   ].flatMap((option) => ['-o', option])

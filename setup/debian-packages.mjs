@@ -4,7 +4,10 @@ import { Missing } from './missing.mjs'
 import { isRoot } from './paths.mjs'
 
 const qemu = '/usr/bin/qemu-system-x86_64'
-/** Each package with a file that shows that it is installed, and with what it does for Roost. */
+/**
+ * The packages that set-up may install. Each has a file whose existence shows that it is installed, and says
+ * what it does for Roost.
+ */
 const known = {
   'qemu-system-x86': [qemu, 'runs the virtual machines'],
   'squashfs-tools': ['/usr/bin/sqfstar', "turns an image's layers into one file system"],
@@ -28,7 +31,7 @@ const known = {
   'libnss3-tools': ['/usr/bin/certutil', "lets that browser trust the stack's certificates"],
 }
 
-/** Packages that only root needs. */
+/** The packages that are needed only if set-up runs as root. */
 const forRoot = new Set(['passwd'])
 
 let listsUpdated = false
@@ -43,7 +46,7 @@ export function absentPackages(needs, machine = { isRoot, has: existsSync }) {
   return wanted.filter((need) => !machine.has(known[need][0]))
 }
 
-/** The paths of those programs that other code looks up, if they are installed. */
+/** The paths of installed programs for the code that looks them up. */
 export function packagePaths() {
   return existsSync(qemu) ? { qemu } : {}
 }

@@ -9,7 +9,8 @@ import { once } from 'node:events'
 export async function takeLock(file, onWait) {
   const child = spawn('flock', [file, 'sh', '-c', 'echo held; exec cat'], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // Ctrl-C goes to the terminal's whole process group, but the lock has to last until its release.
+    // Ctrl-C ends the terminal's whole process group. The child has a group of its own, because the lock has
+    // to last until it is released.
     detached: true,
   })
   const timer = setTimeout(() => onWait(), 300)

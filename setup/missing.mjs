@@ -1,4 +1,7 @@
-/** Set-up could not get something. The error says what it is, why it is needed, and what a person can do. */
+/**
+ * Set-up could not get something. The message says what is missing, why it is needed, and what a person can
+ * do.
+ */
 export class Missing extends Error {
   name = 'Missing'
   /** @param {{ what: string, why: string, command: string, cause?: unknown }} about */

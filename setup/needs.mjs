@@ -4,9 +4,11 @@
  * benchmark reads it too, and a run of the benchmark fetches nothing.
  */
 
-/** For the network namespace of a run, and to bind a process to a core. */
+/** The packages for the network namespace of a run, and for binding a process to a core. */
 const isolation = ['iproute2', 'util-linux']
-/** For static programs of guests and upstreams, which do not use the machine's own C library. */
+/**
+ * The packages for static programs of guests and upstreams, which do not use the machine's own C library.
+ */
 const compiler = ['musl-tools', 'gcc', 'linux-libc-dev']
 const images = [...compiler, 'busybox-static', 'sampleImages']
 const virtualMachines = [
@@ -21,12 +23,12 @@ const virtualMachines = [
   'kernel',
   'guest',
 ]
-/** The parts of Roost, for an installation on services that exist already. */
+/** What the parts of Roost need in an installation on services that exist already. */
 const parts = ['npmPackages', 'curl', 'workflowBundle', ...virtualMachines, ...images]
 const services = ['registry', 'temporalCli']
-/** The embedded stack. It needs passwd because its parts run as users of their own. */
+/** What the embedded stack needs. It needs passwd because its parts run as users of their own. */
 const stack = [...parts, ...services, 'passwd']
-/** A stack with the fake VMM, which runs no virtual machines. */
+/** What a stack with the fake VMM needs. Such a stack runs no virtual machines. */
 const stackWithoutMachines = ['npmPackages', 'workflowBundle', ...isolation, ...images, ...services, 'passwd']
 const tests = [
   ...stack,

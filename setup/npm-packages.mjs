@@ -39,7 +39,8 @@ async function installPackages(say) {
   try {
     await run(npm, install, options)
   } catch {
-    // npm caches what the registry had, so a newer package looks missing. This asks the registry again.
+    // npm caches the registry's answers, so a package that is newer than the cache seems to be missing. This
+    // call asks the registry again.
     await run(npm, [...install, '--prefer-online'], options).catch((cause) => {
       const command = `cd ${checkout} && npm ci --ignore-scripts`
       throw new Missing({ what: title, why: 'Roost is written with them', command, cause })
@@ -79,7 +80,8 @@ async function linkPostgresLibraries() {
 }
 
 /**
- * The npm package has Node 24 for x64. On other architectures the machine's own Node has to be new enough.
+ * Makes sure that Node 24 is there. The npm package has it for x64. On other architectures the machine's own
+ * Node has to be new enough.
  */
 async function ensureNode24() {
   if (await exists(node24)) return

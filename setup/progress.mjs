@@ -1,4 +1,7 @@
-/** On a terminal set-up shows one line that changes. Elsewhere it prints one line per thing. */
+/**
+ * Whether set-up writes to a terminal. On a terminal it shows one line that changes. Otherwise it prints one
+ * line per thing.
+ */
 const terminal = process.stdout.isTTY ?? false
 /** The least time between two printed details of one thing. On a terminal every detail is shown. */
 const quietMs = 5_000

@@ -25,7 +25,7 @@ async function main(needs) {
     say('Another set-up is running; waiting for it.'),
   )
   try {
-    // The other set-up may have done all of the work.
+    // Another set-up, which held the lock before, may have done all of the work.
     if (!isSetUp(needs, stamp)) await bringAll(needs, stamp)
   } finally {
     await release()
@@ -46,7 +46,7 @@ async function bringAll(needs, stamp) {
   const wanted = Object.entries(things).filter(
     ([name]) => needs.includes(name) || (name === 'debianPackages' && needs.some(isDebianPackage)),
   )
-  // The things from earlier set-ups of this checkout stay in the list.
+  // The things that earlier set-ups of this checkout got stay in the list.
   const brought = broughtThings(stamp)
   const missing = []
   for (const [index, [name, thing]] of wanted.entries()) {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileS
 import path from 'node:path'
 import { checkout, setupFile } from './paths.mjs'
 
-/** The inputs of set-up. Anything else may change without a new set-up. */
+/** The files on which a set-up depends. If only other files change, no new set-up is needed. */
 const inputs = ['package-lock.json', 'setup', 'guest', 'workflows', 'src/domain', 'samples', 'src/registry']
 
 /** A short hash of the names and contents of files and directories. */

@@ -13,7 +13,7 @@ import { versions } from './versions.mjs'
 
 const directory = path.join(cache, `temporal-test-server-${versions.temporalTestServer}`)
 const program = path.join(directory, 'temporal-test-server')
-/** An archive of Java's classes as they are in memory after a start. */
+/** The file with Java's classes in the form that they have in memory after a start. */
 const archive = path.join(directory, 'classes.jsa')
 /** How long to wait for the server's first start, which normally takes seconds. */
 const firstStartLimitMs = 60_000

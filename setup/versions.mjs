@@ -13,7 +13,10 @@ export const versions = {
     amd64: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
     arm64: 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
   },
-  /** The server version that this CLI reports. By it a binary of unknown origin is recognised. */
+  /**
+   * The server version that this CLI reports. By it set-up recognises a binary whose origin it does not
+   * know.
+   */
   temporalCliServer: '1.29.1',
   /** The production server. The tests and docker-compose.yml run it on PostgreSQL. */
   temporalServer: '1.29.1',

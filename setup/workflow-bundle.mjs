@@ -7,7 +7,8 @@ import { node24 } from './npm-packages.mjs'
 import { cache, checkout } from './paths.mjs'
 
 /**
- * Bundles the workflows once per state of the sources. It would cost each worker start more than a second.
+ * Bundles the workflows once per state of the sources. Without the bundle, each start of a worker would take
+ * more than a second longer.
  */
 export const workflowBundle = {
   title: 'workflow bundle',
