@@ -4,8 +4,8 @@ import { benchReaction } from './autoscale/reaction.ts'
 import { printSection } from './report.ts'
 
 /**
- * Measures, with real VMs, how soon a new clone serves and, with fake VMs, what a thousand services cost
- * that need no clone.
+ * Measures, with real VMs, how soon a new clone serves. Measures, with fake VMs, what it costs to run a
+ * thousand services that need no clone.
  */
 export async function benchAutoscale(options: {
   readonly accelerator: string

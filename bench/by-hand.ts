@@ -23,7 +23,7 @@ export interface HandStart {
 
 const startLimitMs = 60_000
 
-/** A network device that reaches nobody. It exists because a real start has one. */
+/** A network device that is connected to nothing. It exists because a real start has a network device. */
 const nowhere = {
   kind: 'user',
   ip: '10.0.2.15',
@@ -37,7 +37,7 @@ const nowhere = {
 
 /**
  * The yardstick: starts the same kernel, image and machine with QEMU alone. Resolves with the milliseconds
- * from the start of the process to the entry of the application, and ends the VM.
+ * from the start of the process to the start of the application, and ends the VM.
  */
 export async function startByHand(start: HandStart): Promise<number> {
   const startedMs = performance.now()
@@ -100,7 +100,7 @@ function beginByHand(start: HandStart, volumePath?: string): HandMachine {
   })
   if (volumePath !== undefined) args.push(...plainVolume(firstFileFd + paths.length))
   const stdio = Array.from({ length: keeperFd.monitor + 1 }, (_, fd) => {
-    // QEMU's complaints go to the terminal of the person who measures.
+    // QEMU's error messages are shown on the terminal of the person who measures.
     if (fd < firstFileFd) return fd === 2 ? ('inherit' as const) : ('ignore' as const)
     return files[fd - firstFileFd] ?? (fd >= keeperFd.console ? ('pipe' as const) : ('ignore' as const))
   })
@@ -143,8 +143,8 @@ function encoded(process: GuestProcess, volume?: Parameters<typeof encodeGuestCo
 }
 
 /**
- * Speaks the part of the guest's control protocol that a start needs. Resolves when the application is
- * entered.
+ * Handles the part of the guest's control protocol that a start needs. Resolves when the application has
+ * started.
  */
 function entered(control: Duplex, config: Buffer): Promise<void> {
   control.write(Buffer.concat([Buffer.from(`config ${config.length}\n`), config]))

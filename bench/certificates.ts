@@ -13,7 +13,10 @@ import type { Finding, Section } from './report.ts'
 
 const certificates = 10_000
 const handshakes = 500
-/** More names than the gateway holds contexts, so that its memory reaches its final size. */
+/**
+ * The number of names for which handshakes are made in a random order. It is more than the gateway keeps
+ * contexts for, so that its memory reaches its final size.
+ */
 const randomNames = 1_500
 const warmUps = 200
 const pollMs = 5
@@ -70,7 +73,7 @@ async function measure(
   ]
 }
 
-/** Tells all certificates in one block of the feed. Resolves with the time until the last one was shown. */
+/** Sends all certificates in one block of the feed. Resolves with the time until the last one was shown. */
 async function tell(
   gateway: FeedGateway,
   client: HandshakeClient,
@@ -80,7 +83,7 @@ async function tell(
   if (last === undefined) return 0
   const startedMs = performance.now()
   await gateway.tell(linesOf(all))
-  // Until the certificate is there, handshakes for its name fail.
+  // Until the gateway has the certificate, handshakes for its name fail.
   await untilShown(last, (name) => client.shake(name).catch(() => undefined), pollMs)
   return performance.now() - startedMs
 }

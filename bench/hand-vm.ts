@@ -50,7 +50,10 @@ export function removeHandNetwork(): void {
 const answerLimitMs = 60_000
 const pollMs = 2
 const standardErrorFd = 2
-/** The limit for writing a snapshot: as fast as the disk can. */
+/**
+ * The most bytes per second that are written of a snapshot. It is so high that only the disk limits the
+ * speed.
+ */
 const maxBandwidth = 2 ** 34
 
 /** The state from which a VM goes on instead of a boot. */
@@ -98,7 +101,7 @@ export class HandVm {
   /** Resolves with the first answer of the application. */
   async answered(): Promise<void> {
     if (this.#source !== undefined) await this.#continue(this.#source)
-    // While the guest has no address, a packet to it is lost and repeated only after a second.
+    // While the guest has no address yet, a packet to it is lost, and is repeated only after a second.
     if (this.#source?.kind !== 'snapshot') await this.#entered
     const deadlineMs = Date.now() + answerLimitMs
     while (Date.now() < deadlineMs && this.#child.exitCode === null) {
@@ -148,8 +151,8 @@ export class HandVm {
   }
 
   /**
-   * Speaks the part of the guest's control protocol that a start needs. Resolves when the application is
-   * entered.
+   * Handles the part of the guest's control protocol that a start needs. Resolves when the application has
+   * started.
    */
   #converse(start: HandStart): Promise<void> {
     const control = this.#channels[keeperFd.control]
@@ -157,7 +160,7 @@ export class HandVm {
     if (control === undefined || config === undefined) throw new Error('the guest can not be configured')
     return new Promise((resolve) => {
       let text = ''
-      // A guest from a template has already said that it is ready.
+      // A guest from a template sent `ready` before it was copied.
       let isReady = this.#source?.kind === 'template'
       const configure = () => control.write(Buffer.concat([Buffer.from(`config ${config.length}\n`), config]))
       if (isReady) configure()
@@ -174,7 +177,7 @@ export class HandVm {
     })
   }
 
-  /** Rejects when the VM ends, so that nobody waits for it for ever. */
+  /** Rejects when the VM ends, so that no caller waits for ever. */
   async #endedEarly(): Promise<never> {
     await this.#ended
     throw new Error('the VM by hand ended')
@@ -206,7 +209,10 @@ export class HandVm {
   }
 }
 
-/** Lets QEMU open its network device itself. A VM of the platform gets the open device from its keeper. */
+/**
+ * Changes an argument so that QEMU opens its network device itself. A VM of the platform gets the open
+ * device from its keeper.
+ */
 function opensItsDevice(argument: string): string {
   return argument.replace(`fd=${tapFd}`, `ifname=${place.interfaceName},script=no,downscript=no`)
 }

@@ -9,11 +9,11 @@ export interface LoadResult {
 
 export interface Load {
   readonly url: string
-  /** The tokens are used in turn, because one token alone would reach the rate limit. */
+  /** The tokens with which requests are sent, in turn. One token alone would reach the rate limit. */
   readonly tokens: readonly string[]
   readonly requests: number
   readonly connections: number
-  /** The path of request number `index`. */
+  /** Returns the path of request number `index`. */
   readonly path: (index: number) => string
 }
 

@@ -7,7 +7,7 @@ import type { Section } from './report.ts'
 
 /** Describes the machine, because figures mean nothing without it. */
 export function describeMachine(accelerator: string): Section {
-  // Sections without virtual machines need no QEMU.
+  // QEMU may be missing, because sections without virtual machines do not need it.
   const { qemu } = readInstalled()
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string

@@ -22,7 +22,7 @@ import type { Finding, Section } from './report.ts'
 const hostileName = 'hostile'
 const phaseMs = 45_000
 const settleMs = 5_000
-/** The time for the hostile instances to start. After it most of them run or are refused. */
+/** How long the hostile instances may take to start. After this time most of them run or were refused. */
 const beginningMs = 60_000
 const clientsLimitMs = 300_000
 const aimedRatio = 2

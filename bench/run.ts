@@ -76,7 +76,7 @@ async function main(names: readonly string[]): Promise<void> {
   if (wants('certificates')) printSection(await benchCertificates())
   if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
   if (wants('neighbours')) {
-    // These bounds are off in tests.
+    // The settings for tests switch these limits off, so they are set here.
     const bounded = {
       ROOST_SLEEPS_PER_MINUTE: String(defaultSleepsPerMinute),
       ROOST_CHANGES_PER_MINUTE: String(defaultChangesPerMinute),

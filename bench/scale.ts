@@ -20,11 +20,14 @@ const changes = 21
 const lookUps = 1_000_000
 const pollMs = 1
 const changeLimitMs = 30_000
-/** The pause after a change, in which processes free memory that they needed only for the change. */
+/** The pause after a change. In it processes free memory that they needed only for the change. */
 const settleMs = 5_000
 const metroDomain = 'roost.localhost'
 
-/** Measures a table as large as that of the largest planned stack, told by the API over its real feed. */
+/**
+ * Measures a table of routes that is as large as that of the largest planned stack. The API sends it over
+ * its real feed.
+ */
 export async function benchScale(stack: Stack, image: string): Promise<Section> {
   const names = openPublicNames(stack)
   try {
@@ -78,7 +81,8 @@ function memoryOf(stack: Stack): Memory {
 }
 
 /**
- * Publishes in one transaction, so that the feed tells it in one block. Returns a name of the metro domain.
+ * Publishes all instances in one transaction, so that the feed sends them in one block. Returns a name of
+ * the metro domain.
  */
 async function publishAll(stack: Stack, uuids: readonly string[]): Promise<string> {
   const ports = [
@@ -116,7 +120,7 @@ async function untilVisible(names: PublicNames, host: string): Promise<void> {
   }
 }
 
-/** Reads the feed like a gateway that knows nothing yet. */
+/** Reads the feed in the way of a gateway that has no routes yet. */
 async function readSnapshot(stack: Stack) {
   const table = new RouteTable()
   const lines: RouteLine[] = []

@@ -16,7 +16,9 @@ export interface Account {
   readonly uuids: readonly string[]
 }
 
-/** The size of a batch. The user's row is locked for one batch, which takes well under a second. */
+/**
+ * The number of rows in a batch. The user's row is locked for one batch, which takes well under a second.
+ */
 const batch = 1_000
 
 /**

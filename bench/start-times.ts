@@ -44,7 +44,7 @@ export async function benchStarts(stack: Stack, hand: Hand): Promise<Section> {
   const fromTemplate: Start[] = []
   for (let run = 0; run < runs; run++) {
     byHand.push(await startByHand({ ...hand, ...guestOf(image), memoryMb: templateMemoryMb + 1 + run }))
-    // A size that was never started has no template, so this is a boot.
+    // A size that was never started has no template, so this start boots the guest.
     boots.push(await timedStart(stack, templateMemoryMb + 1 + run))
     await delay(settleMs)
     fromTemplate.push(await timedStart(stack, templateMemoryMb))

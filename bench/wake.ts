@@ -29,9 +29,12 @@ const sleepers = 16
 const manyRounds = 2
 const memoryMb = 128
 const httpsPort = 443
-/** The pause after a standby: the snapshot is written, the VM is gone, and the machine is quiet again. */
+/**
+ * The pause after a standby. After it the snapshot is written, the VM has ended, and the machine is quiet
+ * again.
+ */
 const settleMs = 500
-/** The time for the template that the first start of a size makes in the background. */
+/** How long the benchmark waits for the template that the first start of a size makes in the background. */
 const templateMadeMs = 5_000
 const kept = { policy: 'on', cooldown_time_ms: 200, stateful: true }
 const quiet = { policy: 'idle', cooldown_time_ms: 200, stateful: true }
@@ -180,7 +183,10 @@ async function wakeMs(bench: Bench, web: Published): Promise<number> {
   return await timed(get)
 }
 
-/** Connects like a client that was there before. Calling the result sends one request. */
+/**
+ * Makes a connection in advance, so that its making is not measured. Calling the result sends one request
+ * over it.
+ */
 async function connected({ names }: Bench, { host }: Published): Promise<() => Promise<void>> {
   const connection = await names.connect(host, httpsPort)
   connection.setNoDelay(true)

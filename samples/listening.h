@@ -1,4 +1,4 @@
-/* The beginning of every sample that serves TCP. */
+/* The code with which every sample that serves TCP begins. */
 #ifndef SAMPLES_LISTENING_H
 #define SAMPLES_LISTENING_H
 #include <netinet/in.h>

@@ -13,7 +13,7 @@ export interface SampleFile {
 }
 
 export interface SampleImage {
-  /** Name and tag, such as `hello:latest`. */
+  /** The image's name and tag, such as `hello:latest`. */
   readonly name: string
   readonly files: readonly SampleFile[]
   readonly config: Readonly<Record<string, unknown>>

@@ -145,7 +145,10 @@ async function measure(stack: Stack, metric: (name: string) => Promise<number>):
 
 type Used = ReadonlyMap<number, number>
 
-/** The time used between two readings. Processes come and go: each connection of PostgreSQL is one. */
+/**
+ * The processor time that was used between two readings. Processes may start or end in between: each
+ * connection of PostgreSQL is one.
+ */
 function usedBetween(before: Used, after: Used): number {
   let seconds = 0
   for (const [pid, used] of after) seconds += used - (before.get(pid) ?? 0)

@@ -16,10 +16,11 @@ import { readRows } from '../../test/support/rows.ts'
 
 const rounds = 5
 const limitMs = 120_000
-/** The time for the template that the first start of a size makes in the background. */
+/** How long the benchmark waits for the template that the first start of a size makes in the background. */
 const templateMadeMs = 5_000
 /**
- * The pause before each round. The machine has finished the last round's work, and three looks were idle.
+ * The pause before each round. After it the machine has finished the last round's work, and three looks were
+ * idle.
  */
 const quietMs = 6_000
 const cooldownMs = 1_000
@@ -40,7 +41,7 @@ const policy: Policy = {
 }
 const clients = Array.from({ length: 4 }, () => ({ path: '/?ms=20', pauseMs: 0 }))
 
-/** The steps of growth, in milliseconds since the load began. */
+/** The times at which each step of growth was reached, in milliseconds since the load began. */
 interface Growth {
   readonly decided: number
   readonly created: number
@@ -48,7 +49,7 @@ interface Growth {
   readonly answered: number
 }
 
-/** The steps of shrinking, in milliseconds since the load ended. */
+/** The times at which each step of shrinking was reached, in milliseconds since the load ended. */
 interface Shrinking {
   readonly decided: number
   readonly retired: number
@@ -63,8 +64,8 @@ interface Bench {
 }
 
 /**
- * Measures the time from a load on an idle instance to its clone's first answer, and back, by one machine's
- * clock.
+ * Measures the time from the beginning of a load on an idle instance to its clone's first answer, and from
+ * the end of the load to the end of the clone. All times are from one machine's clock.
  */
 export async function benchReaction(stack: Stack): Promise<Section> {
   const names = openPublicNames(stack)

@@ -2,7 +2,7 @@ import type { RouteLine } from '../../src/domain/service/route-feed.ts'
 import { nameOf } from './quick-issuer.ts'
 import type { IssuedCertificate } from './quick-issuer.ts'
 
-/** The names of one service. Services of users have a few. */
+/** The number of names of one service. Services of users have a few names. */
 const namesPerService = 5
 
 /** The feed's lines for the certificates of names 0, 1 and so on, and for services with those names. */

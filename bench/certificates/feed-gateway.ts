@@ -13,11 +13,11 @@ import { rememberedPorts } from '../../src/launch/ports.ts'
 import { jsonLine } from '../../src/primitives/json-lines.ts'
 import { untilListens } from '../gateway/listening.ts'
 
-/** The real process of the gateway. The benchmark itself tells it the API's feed of routes. */
+/** A real gateway process. The benchmark takes the API's place and sends it the feed of routes. */
 export interface FeedGateway {
   readonly pid: number
   readonly port: number
-  /** Tells the lines as one block. Waits for a slow reader. */
+  /** Sends the lines as one block. Waits if the reader is slow. */
   tell(lines: Iterable<RouteLine>): Promise<void>
   metric(line: string): Promise<number | undefined>
   stop(): Promise<void>
@@ -42,7 +42,8 @@ export async function startFeedGateway(): Promise<FeedGateway> {
   let revision = 0
   const api = createServer((request, response) => {
     const since = new URL(request.url ?? '/', 'http://api').searchParams.get('since')
-    // The gateway was cut off in the middle of a block, and nobody keeps that block here.
+    // The gateway lost the connection in the middle of a block, and the benchmark can not send the rest of
+    // that block.
     if (since !== null && since !== String(revision)) return void response.writeHead(503).end()
     const kept = jsonLine({ kind: 'begin', snapshot: since === null })
     response.write(kept + jsonLine({ kind: 'end', revision: String(revision) }))

@@ -7,11 +7,11 @@ export interface Handshake {
   readonly tookMs: number
   readonly serialNumber: string
   readonly resumed: boolean
-  /** The session for the next handshake with the same name: a new one, or the one that was resumed. */
+  /** The session to use in the next handshake with the same name: a new one, or the one that was resumed. */
   readonly session: Buffer
 }
 
-/** A handshake that takes longer counts as failed. */
+/** How long a handshake may take. A longer one counts as failed. */
 const limitMs = 10_000
 
 /**

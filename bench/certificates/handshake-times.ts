@@ -12,7 +12,8 @@ export interface HandshakeTimes {
 }
 
 /**
- * Makes handshakes one after another: for each name one without a session, and one with the session of that.
+ * Makes handshakes one after another. For each name there is one without a session, and then one that
+ * resumes its session.
  */
 export async function timeHandshakes(
   client: HandshakeClient,

@@ -7,7 +7,7 @@ import type { KeyPairPem } from '../../src/x509/key-pair.ts'
 /** A certificate as users have it: with the certificate of its issuer, and its key. */
 export interface IssuedCertificate extends KeyPairPem {
   readonly name: string
-  /** The serial number in the form of Node. */
+  /** The serial number in the form in which Node gives it. */
   readonly serialNumber: string
 }
 
@@ -19,8 +19,8 @@ export interface QuickIssuer {
 }
 
 /**
- * Certificates share this many keys, because a key takes the longest to make and the gateway treats all
- * alike.
+ * The number of keys that the certificates share. A key takes longest to make, and the gateway treats all
+ * keys alike.
  */
 const keyPairs = 8
 const dayMs = 86_400_000

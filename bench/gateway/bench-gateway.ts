@@ -14,12 +14,13 @@ import { startUpstreams } from './upstreams.ts'
 import type { Upstreams } from './upstreams.ts'
 
 /**
- * The rounds. Each measures all proxies one after another, so that other work on the machine meets all of
- * them.
+ * The number of rounds. Each round measures all proxies one after another, so that other work on the machine
+ * slows all of them.
  */
 const rounds = 5
 /**
- * Rounds that do not count. After them a process is as it is after hours of work, with its code compiled.
+ * The number of rounds that do not count. After them a process is in the state that it has after hours of
+ * work, with its code compiled.
  */
 const warmUpRounds = 2
 const connections = 64
@@ -46,7 +47,7 @@ const aimAddedUs = 150
 /** The figures of one proxy and one kind in one round. They count requests, or for TCP bytes. */
 interface Measured {
   readonly perSecond: number
-  /** The processor time for each request or megabyte. Other processes on the same cores change it little. */
+  /** The processor time for each request or megabyte. Other processes on the same cores hardly change it. */
   readonly costUs: number
   readonly p50Ms?: number
   readonly p99Ms?: number
@@ -120,7 +121,7 @@ async function measure(what: {
   results.set(key, [...(results.get(key) ?? []), measured])
 }
 
-/** Loads a proxy with one kind. Resolves to undefined if the proxy does not support the kind. */
+/** Loads a proxy with requests of one kind. Resolves to undefined if the proxy does not support the kind. */
 async function load(
   kind: Kind,
   { name, ports }: Proxy,
@@ -129,7 +130,7 @@ async function load(
   if (kind === Kind.Tcp) {
     return ports.tcp === undefined ? undefined : { perSecond: await loadByOpenssl(ports.tcp, tcpConnections) }
   }
-  // For an IP address clients send no server name, and not every proxy can do without one.
+  // Clients send no server name for an IP address, and some proxies need one, so the URL has a name.
   const secure = `https://localhost:${ports.https}/`
   const found: WebLoad =
     kind === Kind.Http2

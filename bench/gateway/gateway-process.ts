@@ -12,7 +12,8 @@ export interface GatewayTask {
 }
 
 /**
- * The published TCP port, and the application's ports. The host tells the gateway at which address they are.
+ * The published TCP port, and the ports of the application. The host tells the gateway the address for each
+ * of them.
  */
 export const publishedTcp = 5432
 export const applicationPorts = { http: 8080, tcp: 5432 } as const

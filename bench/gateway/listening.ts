@@ -5,8 +5,8 @@ const limitMs = 10_000
 const pollMs = 25
 
 /**
- * Resolves when something accepts connections on the port. Throws if that takes too long, or if `ended` says
- * that it will never happen.
+ * Resolves when a process accepts connections on the port. Throws if that takes too long, or if `ended`
+ * returns true, which means that it will never happen.
  */
 export async function untilListens(port: number, ended: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + limitMs

@@ -10,7 +10,7 @@ export interface WebLoad {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Requests without an answer of status 2xx. */
+  /** The number of requests whose answer did not have a status 2xx, or did not come. */
   readonly failed: number
 }
 
@@ -61,7 +61,7 @@ export async function loadByH2load(
   }
 }
 
-/** The bytes per second that TLS clients get out of a source without an end. */
+/** The bytes per second that TLS clients receive from a source without an end. */
 export async function loadByOpenssl(port: number, connections: number): Promise<number> {
   const one = `timeout ${seconds} openssl s_client -connect 127.0.0.1:${port} -servername localhost -quiet -ign_eof 2>/dev/null </dev/null | wc -c`
   const counts = await Promise.all(

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 
-/** The proxy under test has the first core for itself. Clients and upstreams share the last core. */
+/** The core of the proxy under test, which nothing else uses. Clients and upstreams share the last core. */
 export const firstCore = 0
 export const lastCore = availableParallelism() - 1
 

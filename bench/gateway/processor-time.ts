@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { familyOf } from '../../test/support/processes.ts'
 
-/** The unit of the kernel's figures. It is the same on all machines on which Linux runs today. */
+/**
+ * The ticks per second in the kernel's figures. The number is the same on all machines on which Linux runs
+ * today.
+ */
 const ticksPerSecond = 100
 
 /**
- * The processor time of a process and the processes that it started. Unlike the time of the clock, it shows
- * what a request costs even if other processes use the same cores.
+ * The processor time of a process and the processes that it started. It shows what a request costs even if
+ * other processes use the same cores; elapsed time would not.
  */
 export function processorSeconds(pid: number): number {
   return [...processorSecondsOfEach(pid).values()].reduce((sum, seconds) => sum + seconds, 0)

@@ -10,12 +10,14 @@ export interface Upstreams {
   stop(): void
 }
 
-/** The port of the sample. */
+/** The port on which the sample listens. */
 const httpPort = 8080
 const tcpPort = 18_090
 const sample = path.resolve(import.meta.dirname, '../../samples/hello/hello.c')
 
-/** Starts a web server that costs less than any proxy, and a source of bytes without an end. */
+/**
+ * Starts a web server that needs less processor time than any proxy, and a source of bytes without an end.
+ */
 export async function startUpstreams(directory: string): Promise<Upstreams> {
   const hello = path.join(directory, 'hello')
   execFileSync('musl-gcc', ['-O2', '-static', '-o', hello, sample])

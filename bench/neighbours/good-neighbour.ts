@@ -6,8 +6,8 @@ import type { Published } from '../../test/support/published-instance.ts'
 import type { Stack } from '../../test/support/stack.ts'
 
 /**
- * What a user notices who serves 50 requests/s, starts an instance now and then, and has an instance that
- * sleeps until a request comes.
+ * What a user notices whose service answers 50 requests/s. The user also starts an instance now and then,
+ * and has an instance that sleeps until a request comes.
  */
 export interface Experience {
   readonly requestsMs: readonly number[]

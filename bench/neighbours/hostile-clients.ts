@@ -81,7 +81,7 @@ async function occupy(signal: AbortSignal): Promise<void> {
       counts.connectionsOpened += 1
       open.add(socket)
       socket.on('error', () => undefined)
-      // A socket that nobody reads would not notice that the gateway ended it.
+      // If nobody read the socket, it would not notice that the gateway ended it.
       socket.resume()
       socket.once('connect', () => socket.write('GET / HTTP/1.1\r\nHost: '))
       socket.once('close', () => {

@@ -34,7 +34,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   flows: {
     count: 4,
-    // The nameserver of an instance is its host, over TCP too, and each connection is a flow.
+    // The instance's nameserver is its host, which accepts TCP too. Each connection counts as a flow.
     body: shell(
       `host=$(awk '/nameserver/ {print $2}' /etc/resolv.conf); while :; do for i in 1 2 3 4 5 6 7 8; do nc -w 2 $host 53 < /dev/null & done; wait; done`,
     ),
@@ -54,12 +54,13 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 export interface HostileGuests {
   readonly asked: number
-  /** The platform's answers to instances that it refused, each text once. */
+  /** The platform's reasons for refusing instances, each text once. */
   readonly refusals: readonly string[]
 }
 
 /**
- * Creates all of them at once and waits for none, because so many starts together are part of the attack.
+ * Creates all hostile instances at once and waits for none of them, because so many starts at once are part
+ * of the attack.
  */
 export async function startHostileGuests(
   api: ApiClient,

@@ -32,7 +32,7 @@ enum { MAX_HEAD_BYTES = 8192, STACK_BYTES = 64 * 1024 };
 static char name[128];
 static volatile sig_atomic_t stopping;
 
-/* The sockets of the open connections, in no order. */
+/* The sockets of the open connections, in no particular order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t all_closed = PTHREAD_COND_INITIALIZER;
 static int open_fds[MAX_CONNECTIONS];
@@ -55,7 +55,7 @@ static void burn(long ms) {
     for (volatile int i = 0; i < 1000; i++) continue;
 }
 
-/* Answers are smaller than any socket buffer. If one does not fit, the client does not read. */
+/* Answers are smaller than any socket's buffer. So if an answer does not fit, the client is not reading. */
 static bool answer(int fd, const char *status, const char *body, bool keep) {
   char text[512];
   int length = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n%s\r\n%s", status,
@@ -64,7 +64,7 @@ static bool answer(int fd, const char *status, const char *body, bool keep) {
 }
 
 /*
- * Refuses a request and ends its connection. The rest of a body would otherwise be taken for the next
+ * Refuses a request and closes its connection. Otherwise the rest of its body would be read as the next
  * request.
  */
 static bool refuse(int fd, const char *status, const char *why) { return answer(fd, status, why, false); }
@@ -120,7 +120,10 @@ static void forget(int fd) {
       open_fds[at] = open_fds[--open_count];
       break;
     }
-  /* This happens under the lock, so that `finish` never shuts down another file with the same number. */
+  /*
+   * The socket is closed while the lock is held. Otherwise `finish` could shut down another file that got
+   * the same number.
+   */
   close(fd);
   if (open_count == 0) pthread_cond_signal(&all_closed);
   pthread_mutex_unlock(&lock);
@@ -151,7 +154,9 @@ static bool accept_one(int listener, const pthread_attr_t *attributes) {
   return true;
 }
 
-/* Lets threads read and answer what clients have sent so far, but nothing more, and waits for them. */
+/*
+ * Lets the threads read and answer what clients have already sent, but nothing more. Waits for the threads.
+ */
 static void finish(void) {
   pthread_mutex_lock(&lock);
   for (int at = 0; at < open_count; at++) shutdown(open_fds[at], SHUT_RD);
@@ -166,8 +171,8 @@ int main(int count, char **arguments) {
   sigaction(SIGINT, &on_stop, NULL);
   signal(SIGPIPE, SIG_IGN);
   /*
-   * The signals are delivered only to this thread and only while it waits, so that none comes between the
-   * test and the wait.
+   * The signals are delivered only to this thread and only while it waits. So no signal can come between the
+   * test of `stopping` and the wait.
    */
   sigset_t while_working, while_waiting;
   sigemptyset(&while_waiting);

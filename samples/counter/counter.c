@@ -32,7 +32,7 @@ enum kind { KIND_HTTP, KIND_LINES, KIND_WEBSOCKET };
 struct connection {
   enum kind kind;
   size_t used;
-  /* The time when a slow answer is due; 0: none is due. */
+  /* The time when a slow answer has to be sent; 0: there is none to send. */
   long long answer_at_ms;
   char bytes[BUFFER_BYTES + 1];
 };
@@ -64,7 +64,7 @@ static long long now_ms(void) {
   return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-/* Answers are smaller than any socket buffer. If one does not fit, the client does not read. */
+/* Answers are smaller than any socket's buffer. So if an answer does not fit, the client is not reading. */
 static bool send_all(int fd, const char *bytes, size_t length) { return write(fd, bytes, length) == (ssize_t)length; }
 
 static bool answer(int fd, const char *type, const char *body) {
@@ -88,7 +88,7 @@ static bool answer_time(int fd) {
   return answer(fd, "text/plain", body);
 }
 
-/* Answers browsers that ask for an icon by themselves. That does not count as a visit. */
+/* Answers a browser that asks for an icon by itself. Such a request does not count as a visit. */
 static bool answer_nothing(int fd) {
   static const char text[] = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
   return send_all(fd, text, sizeof text - 1);
@@ -234,7 +234,7 @@ static bool receive(nfds_t at) {
   return got > 0 && serve(polled[at].fd, c);
 }
 
-/* The time to wait for the next slow answer; -1: none is due. */
+/* How long to wait until the next slow answer has to be sent; -1: there is none to send. */
 static int next_answer_ms(void) {
   long long next = -1;
   for (nfds_t at = LISTENERS; at < polled_count; at++) {
@@ -258,7 +258,7 @@ int main(void) {
   sigaction(SIGTERM, &on_stop, NULL);
   sigaction(SIGINT, &on_stop, NULL);
   signal(SIGPIPE, SIG_IGN);
-  /* Signals are delivered only during the wait, so that none comes between the test and the wait. */
+  /* Signals are delivered only during the wait. So no signal can come between the test and the wait. */
   sigset_t while_working, while_waiting;
   sigemptyset(&while_waiting);
   sigemptyset(&while_working);

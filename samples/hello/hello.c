@@ -23,7 +23,7 @@ enum { PORT = 8080, MAX_CONNECTIONS = 512, MAX_HEAD_BYTES = 8192 };
 
 struct connection {
   size_t used;
-  /* The bytes left of a request's body, which is read and dropped. */
+  /* The number of bytes of a request's body that are still to come. They are read and dropped. */
   unsigned long long body_left;
   char head[MAX_HEAD_BYTES + 1];
 };
@@ -61,7 +61,7 @@ static int answer_request(int fd, const char *head) {
   if (wish) wish += strspn(wish, " ");
   int old = strstr(head, " HTTP/1.0\r\n") != NULL;
   int keep = old ? wish && strncasecmp(wish, "keep-alive", 10) == 0 : !wish || strncasecmp(wish, "close", 5) != 0;
-  /* The answer is smaller than any socket buffer. If it does not fit, the client does not read. */
+  /* The answer is smaller than any socket's buffer. So if it does not fit, the client is not reading. */
   return write(fd, answer, answer_bytes) == (ssize_t)answer_bytes && keep;
 }
 
@@ -123,7 +123,7 @@ int main(void) {
   sigaction(SIGTERM, &on_stop, NULL);
   sigaction(SIGINT, &on_stop, NULL);
   signal(SIGPIPE, SIG_IGN);
-  /* Signals are delivered only during the wait, so that none comes between the test and the wait. */
+  /* Signals are delivered only during the wait. So no signal can come between the test and the wait. */
   sigset_t while_working, while_waiting;
   sigemptyset(&while_waiting);
   sigemptyset(&while_working);
