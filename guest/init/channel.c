@@ -1,5 +1,5 @@
 /*
- * The control channel. Sending never blocks, because a write to a port whose host side is away would stop
+ * The control channel. Sending never blocks, because a write to a port whose host side is closed would stop
  * process 1. Lines wait in an outbox until the port takes them again. When a copied guest wakes up, its port
  * may not be open yet for the first answer; the outbox covers that too.
  */

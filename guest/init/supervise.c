@@ -105,7 +105,8 @@ static void be_awake(struct watch *watch) {
 }
 
 /*
- * The host holds traffic back until it hears `awake`: then init has obeyed everything that was sent before.
+ * Answers the host's `awake`. The host holds traffic back until it reads this answer, because then init has
+ * obeyed everything that the host sent before.
  */
 static void wake(struct watch *watch) {
   be_awake(watch);

@@ -1,13 +1,14 @@
 /*
- * The socket to which agents connect. Each agent gets every event so far and then each new one, and may send
+ * The socket to which agents connect. An agent first gets every event so far and then each new one. It may
+ * send
  *   shutdown <grace ms>      kill <cause>
  *   sleep?                   answered by `~ sleep ready|disabled`
- *   awake                    the guest shall stay awake after all; implied when the agent that asked goes away
+ *   awake                    the guest shall stay awake after all; also if the agent that asked disconnects
  *   settle                   answered by `~ settled` once no earlier agent's suspension is under way
  *   suspend                  see suspend.c; answered by the event `suspended` or by `~ suspend failed <why>`
- * Lines that begin with `~` are not recorded. `~ disabled 0|1` is told at most ten times a second. A new
- * agent is told the last `~ disabled 0|1`, and `~ stalled 0|1` of stall.c. Only the agent's user may enter
- * the directory of the socket. The socket's path is relative, because an absolute path may be too long for a
+ * Lines that begin with `~` are not recorded. `~ disabled 0|1` is sent at most ten times a second. A new
+ * agent gets the last `~ disabled 0|1`, and `~ stalled 0|1` of stall.c. Only the agent's user may enter the
+ * directory of the socket. The socket's path is relative, because an absolute path may be too long for a
  * socket's address.
  */
 #include <errno.h>

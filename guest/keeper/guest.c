@@ -89,7 +89,10 @@ int guest_tell_wait_ms(void) {
   return left_ms > 0 ? (int)left_ms : 0;
 }
 
-/* Tells the first change at once. Of changes that follow soon after, it tells only the last. */
+/*
+ * Sends the first change to agents at once. If several changes follow soon after, it sends only the last of
+ * them.
+ */
 void guest_tell_tick(void) {
   if (guest_tell_wait_ms() != 0) return;
   told_disabled = disabled;

@@ -31,8 +31,9 @@ static void close_what_is_not_ours(const struct init_ends *ends) {
 }
 
 /*
- * Inside the namespace the parent's process id is 0, whether the parent lives or not. So the keeper's end of
- * the socket shows whether the keeper ended before the signal was set.
+ * Makes this process end with the keeper, and ends it at once if the keeper has already ended. The parent's
+ * process id does not show that, because inside the namespace it is always 0. The keeper's end of the socket
+ * does: it is closed if the keeper ended before the signal was set.
  */
 static void end_with_keeper(int status_fd) {
   struct pollfd keeper = {.fd = status_fd};

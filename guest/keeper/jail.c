@@ -125,7 +125,7 @@ static bool make_view(const char *program) {
   return syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0;
 }
 
-/* Makes the parts, tells which of them exist, and keeps them until they have been taken. */
+/* Makes the parts of the jail, reports which of them exist, and keeps them until they have been taken. */
 static _Noreturn void make_parts(const char *program, int ready_fd, int taken_fd) {
   unsigned char made = 0, end;
   for (size_t i = 0; i < PARTS; i++) {

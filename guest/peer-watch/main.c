@@ -8,10 +8,10 @@
  * and are answered, in any order, on stdout:
  *   watching <tap> | refused <tap> <why> | packet <tap> | left <tap>
  *
- * The process answers ARP for the address. It reports the first IPv4 packet from another instance and drops
- * all of them; their sender repeats them. It drops what the host itself sends without any answer. That keeps
- * connections alive, because nobody answers with a reset. The process ends when stdin ends, so it holds no
- * device for an agent that is gone.
+ * The process answers ARP for the address. It reports the first IPv4 packet from another instance. It drops
+ * all packets from instances; their sender repeats them. It also drops what the host itself sends, and sends
+ * no answer. So connections stay open, because nobody answers with a reset. The process ends when stdin
+ * ends, so it holds no device for an agent that has ended.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -14,7 +14,10 @@ export interface Issuer {
    * that want to know.
    */
   open(names: readonly string[], options: { readonly replacesChain?: string }): Promise<OpenOrder>
-  /** Returns undefined if the authority does not have the order any more: then a new one has to be made. */
+  /**
+   * Reads an order. Returns undefined if the authority does not have the order any more. Then the caller has
+   * to make a new one.
+   */
   find(orderUrl: string): Promise<OpenOrder | undefined>
   /**
    * Called when the challenges are shown. Asks the authority to look, and resolves when the order is ready
@@ -28,7 +31,7 @@ export interface Issuer {
    * nothing.
    */
   download(orderUrl: string, csr: Buffer): Promise<string>
-  /** When the authority would like the renewal (RFC 9773); undefined if it does not say. */
+  /** Returns when the authority would like the renewal (RFC 9773), or undefined if it does not say. */
   renewalWindow(chain: string): Promise<RenewalWindow | undefined>
   /**
    * The values of which CAA records have to name one, if the name has such records. Empty if the authority
@@ -61,9 +64,9 @@ export interface RenewalWindow {
 }
 
 /**
- * The failure of a call. `failed`: this attempt is over, another may succeed. `later`: the authority is
- * away, or wants no requests until `retryAtMs`; the attempt goes on. `refused`: the authority will never
- * issue this.
+ * The failure of a call. `failed`: this attempt is over, but another may succeed. `later`: the authority can
+ * not be reached, or wants no requests until `retryAtMs`; the attempt goes on. `refused`: the authority will
+ * never issue this.
  */
 export class IssueError extends Error {
   override readonly name = 'IssueError'
@@ -74,7 +77,10 @@ export class IssueError extends Error {
    * authority's limits to all users.
    */
   readonly isPaced: boolean
-  /** The problem as the authority wrote it (RFC 7807), bounded; undefined if the authority said nothing. */
+  /**
+   * The problem as the authority wrote it (RFC 7807), with a bounded length. Undefined if the authority gave
+   * none.
+   */
   readonly problem: AuthorityProblem | undefined
   constructor(
     kind: IssueError['kind'],

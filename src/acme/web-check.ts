@@ -163,7 +163,7 @@ async function nextHop(
   return address === undefined ? RedirectStop.Internal : { url, address }
 }
 
-/** A port that is written out has to be the one that belongs to the scheme. */
+/** A port that is written in a URL has to be the web port of the URL's scheme. */
 function isWebPort({ protocol, port }: URL, { httpPort, tlsPort }: WebPorts): boolean {
   if (protocol === 'http:') return port === '' || port === String(httpPort)
   return protocol === 'https:' && (port === '' || port === String(tlsPort))

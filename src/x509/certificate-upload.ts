@@ -159,8 +159,8 @@ function readChain(text: string): { readonly certificates: readonly X509Certific
 function readCertificate(pem: string): X509Certificate | undefined {
   try {
     const certificate = new X509Certificate(pem)
-    // The key is read now, so that one that OpenSSL can not read is found here and not in the middle of a
-    // chain.
+    // The public key is read now. So a key that OpenSSL can not read is noticed here, and not later while a
+    // chain is made.
     return certificate.publicKey && certificate
   } catch {
     return undefined
@@ -190,10 +190,10 @@ async function leafFlaw(
 }
 
 /**
- * Whether an authority's certificate is used as a server's. `openssl req -x509` makes such a certificate
- * unless it is told otherwise, and people serve with it: it signed itself, issued none of the others and may
- * sign handshakes. Clients that trust it accept it as the server's. Its own renewal with the same key seems
- * to be issued by it, but has signed itself, too.
+ * Whether an authority's certificate is used as a server's. `openssl req -x509` makes such a certificate by
+ * default, and people use it for servers. It signed itself, issued none of the others and may sign
+ * handshakes. Clients that trust it accept it as the server's. If its renewal with the same key is in the
+ * upload, that seems to be issued by it, but it has signed itself, too.
  */
 async function servesAlone(leaf: X509Certificate, given: readonly X509Certificate[]): Promise<boolean> {
   if (!isIssuedBy(leaf, leaf)) return false

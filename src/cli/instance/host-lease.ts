@@ -6,8 +6,8 @@ import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 const answerLimitMs = 3_000
 
 /**
- * What an instance's host says about it. Undefined if the host does not know it, as before its first start.
- * A text says why there is no answer.
+ * Returns the instance's lease as its host sees it. Undefined if the host does not know the instance, as
+ * before its first start. A text says why there is no answer.
  */
 export async function readHostLease(
   deps: NodesDeps,

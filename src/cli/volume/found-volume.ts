@@ -7,7 +7,9 @@ import { VolumeUse } from '../../domain/volume/state.ts'
 import type { Explanation } from '../../domain/instance/explanation.ts'
 import { CliFailure } from '../cli-failure.ts'
 
-/** Returns undefined if there is no such volume. Throws if several users have one of that name. */
+/**
+ * Finds a volume. Returns undefined if there is none. Throws if several users have a volume of this name.
+ */
 export async function findVolume(
   database: Database,
   wanted: string,

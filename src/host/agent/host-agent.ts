@@ -380,7 +380,7 @@ export class HostAgent {
     await job.result.catch(() => undefined)
   }
 
-  /** Ends what is left of the boot at once. If the boot never had a VM, only its exit is recorded. */
+  /** Ends at once what of the boot still runs. If the boot never had a VM, only its exit is recorded. */
   async #endNow(entry: InstanceEntry, boot: number): Promise<StopResult['exit']> {
     const { record } = entry
     if (record?.boot !== boot) return undefined

@@ -16,8 +16,8 @@ export interface RecoveryOptions {
   readonly agent: HostAgent
   readonly ports: AgentPorts
   /**
-   * The time when the last agent began to halt the platform; undefined if it did not. VMs that ended since
-   * then were ended by the platform.
+   * The time when the last agent began to halt the platform. It is undefined if that agent did not halt it.
+   * The platform ended all VMs that ended after this time.
    */
   readonly haltedAtMs: number | undefined
 }
@@ -136,8 +136,8 @@ async function sleepOn(
 }
 
 /**
- * Records that the instance is asleep. It was on its way to standby and its VM is gone, so it sleeps with or
- * without a snapshot.
+ * Records that the instance is asleep. It was on its way to standby and its VM has ended, so it sleeps, with
+ * or without a snapshot.
  */
 async function noteSleep(
   options: RecoveryOptions,

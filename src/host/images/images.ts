@@ -5,9 +5,10 @@
  */
 export interface Images {
   /**
-   * Makes an image ready to run and returns where it is. Repeats cost nothing. The images that can be made
-   * at a time are shared fairly between the users who ask. Throws `ImageError`. An abort ends the caller's
-   * wait at once; the work goes on for the next caller. A later call never finds an unfinished image.
+   * Makes an image ready to run and returns where it is. Returns at once if it is ready already. Only some
+   * images are made at a time, and these places are shared fairly between the users who ask. Throws
+   * `ImageError`. An abort ends the caller's wait at once; the work goes on for the next caller. A later
+   * call never finds an unfinished image.
    */
   prepare(wanted: ImageRequest, signal?: AbortSignal): Promise<PreparedImage>
   /** Whether the image, which `prepare` returned earlier, still exists and can be run. */

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * Sets the owner and time of the root directory, which version 4.5 of the tool does not: whatever
- * `-root-time` and `-root-uid` say, the root of an archive gets the time of the tool's start and the owner
- * that it runs as. All tables are uncompressed, and fields are little-endian.
+ * Sets the owner and time of the root directory. Version 4.5 of the tool does not set them: it ignores
+ * `-root-time` and `-root-uid`, and gives the root of an archive the time of the tool's start and the user
+ * that the tool runs as. All tables are uncompressed, and fields are little-endian.
  *
  * The table of owners has entries for the tool's own user and group. If nothing else in the image belongs to
  * these, only the root uses the entries. They can then be set to anything, and the bytes do not depend on

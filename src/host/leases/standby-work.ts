@@ -47,7 +47,10 @@ export class StandbyWork {
     this.#volumes = parts.volumes
   }
 
-  /** Resolves when the order is over; `HostLeases` is told the result. Only one at a time for an instance. */
+  /**
+   * Carries the order out. Resolves when the order is over; the result is reported to `HostLeases`. Only one
+   * order at a time for an instance.
+   */
   async sleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
     const { boot } = order
     try {
@@ -250,7 +253,7 @@ export class StandbyWork {
     }
   }
 
-  /** Within `queue`. Takes the order back and tells the guest. */
+  /** Within `queue`. Cancels the order and tells the guest that it stays awake. */
   async stayAwake(entry: InstanceEntry): Promise<void> {
     const { record } = entry
     if (!goesToSleep(record)) return

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { VolumeError } from './volumes.ts'
 
 /**
- * The directories of a host's volumes. A directory's name says how far the volume is. The name changes in
- * one step, so a crash at any point leaves either a complete volume or one that is made again, and a removed
- * volume never comes back:
+ * The directories of a host's volumes. The suffix of a directory's name is the stage of the volume. The name
+ * changes in one step, so a crash at any point leaves either a complete volume or one that is made again,
+ * and a removed volume never comes back:
  *
  *   <uuid>.new      is being made: nobody ever had it, and the next `make` begins from the start
  *   <uuid>          complete and durable
@@ -34,7 +34,10 @@ export function imagePath(root: string, uuid: string): string {
   return path.join(stageDirectory(root, { uuid, stage: VolumeStage.Complete }), imageName)
 }
 
-/** All volumes, in any stage. Everything else in the directory is not ours and is left alone. */
+/**
+ * Returns all volumes, in any stage. Other entries of the directory were not made by Roost and are left
+ * alone.
+ */
 export async function stagedVolumes(root: string): Promise<readonly StagedVolume[]> {
   const names = await readdir(root).catch((error: unknown) => {
     if (isMissing(error)) return []

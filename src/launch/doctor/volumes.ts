@@ -18,7 +18,10 @@ export interface VolumesFound {
   readonly totalMb: number
   readonly promisedMb: number
   readonly freeMb: number
-  /** The UUIDs of volumes without a row in the database; undefined if the database does not answer. */
+  /**
+   * The UUIDs of volumes on the disk without a row in the database. It is undefined if the database does not
+   * answer.
+   */
   readonly unknown: readonly string[] | undefined
 }
 

@@ -24,7 +24,10 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startTicks === identity.startTicks
 }
 
-/** Signals a process or, with a negative number, a group. A process that is gone is no error. */
+/**
+ * Sends a signal to a process or, with a negative number, to a process group. It is no error if the process
+ * has ended.
+ */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

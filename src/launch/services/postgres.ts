@@ -119,9 +119,9 @@ async function exists(file: string): Promise<boolean> {
 }
 
 /**
- * Removes the server's lock after a kill -9. The lock then names a process that is gone, or another process
- * that got the same id. Backends of the old server may still run. They have the database directory as their
- * working directory, which no other process has, so they are found and killed by it.
+ * Removes the server's lock after a kill -9. The lock then names a process that has ended, or another
+ * process that got the same id. Some processes of the old server may still run. Their working directory is
+ * the database directory, which no other process uses. So they are found by it and killed.
  */
 async function removeStaleLock(directory: string): Promise<void> {
   for (const pid of processesIn(directory)) signalProcess(pid, 'SIGKILL')

@@ -37,13 +37,13 @@ export interface CollectionDeps {
 const leavingName = 'leaving'
 
 /**
- * Deletes what nothing needs: uploads that were given up; manifests to which no tag, no index and no
- * instance (`inUse`, as `<repository>@<digest>`) leads; layers that no manifest of their repository needs;
- * and blobs that no repository has.
+ * Deletes what nothing needs: uploads that nobody finished; manifests that no tag, no index and no instance
+ * refers to (`inUse` has those of instances, as `<repository>@<digest>`); layers that no manifest of their
+ * repository needs; and blobs that no repository has.
  *
- * One call deletes one level of that: what only a deleted manifest needed goes with the next inventory. So
- * everything that a manifest needs is there for as long as the manifest is, even if a push tags the manifest
- * meanwhile. Returns whether anything was deleted.
+ * One call deletes one level of this: what only a deleted manifest needed is deleted with the next
+ * inventory. So everything that a manifest needs exists for as long as the manifest, even if a push tags the
+ * manifest meanwhile. Returns whether anything was deleted.
  */
 export async function collect(
   deps: CollectionDeps,
@@ -57,7 +57,8 @@ export async function collect(
     deleted += await one.collect(inUse)
     for (const digest of one.left) linked.add(digest)
   }
-  // Without any repository the storage is not the one that it was, and nothing says which blobs are needed.
+  // If no repository is found, this is not the storage that was here before, and it is not known which blobs
+  // are needed.
   if (inventory.repositories.length > 0) deleted += await collectBlobs(deps, linked)
   return deleted > 0
 }
@@ -209,7 +210,8 @@ class RepositoryCollection {
     const done = await this.#deps.guard.delete(digest, async () => void (await removeTree(directory)))
     if (!done) return 0
     const { layers, revisions } = this.#found
-    // A manifest may be in both places; the next inventory says what is left.
+    // A digest may be among the layers and among the manifests. The next inventory shows whether one of them
+    // is left.
     if (!(layers.has(digest) && revisions.has(digest))) this.left.delete(digest)
     return 1
   }

@@ -1,7 +1,8 @@
 /**
- * Keeps a collection away from what is being written. A write names the digests that it needs, and a
- * collection that runs at that moment does not delete them. A write waits while one of its digests is being
- * deleted, and then finds it gone.
+ * Protects what is being written from a collection. A write names the digests that it needs, and a
+ * collection that runs at that moment does not delete them. If one of these digests is being deleted
+ * already, the write waits for the end of the deletion, and then finds that the digest does not exist any
+ * more.
  */
 export class DigestGuard {
   /** How many writes under way need a digest. */

@@ -14,12 +14,12 @@ export const maxRequestsPerUser = 32
 const defaultMaxConnections = 2_048
 
 /**
- * What is under way at the owner of the registry. It is bounded, so that no user takes everything with
- * requests that never end. A user has at most `maxRequestsPerUser` requests. A request is under way until it
- * is answered and has been sent, or its connection is closed. Connections are bounded as well: when all are
- * taken, the connection that has been without a user's request for longest is closed for the newcomer. There
- * is no bound by address, since all users may come from one: the owner listens on the loopback, mostly
- * behind a proxy.
+ * The requests and connections that are under way at the owner of the registry. Both are bounded, so that no
+ * user takes everything with requests that never end. A user has at most `maxRequestsPerUser` requests. A
+ * request is under way until its answer has been sent, or its connection is closed. When all connections are
+ * taken and a new one comes, the connection that has been without a user's request for longest is closed.
+ * There is no bound by address, since all users may come from one address: the owner listens on the
+ * loopback, mostly behind a proxy.
  */
 export class OpenRequests {
   readonly #maxConnections: number

@@ -12,14 +12,14 @@ import type { RegistryTokenIssuer } from '../token-issuer.ts'
  */
 export interface PushPermissions {
   /**
-   * The user whose token it is; empty for a token that was given without a login. Undefined if it is not
-   * valid.
+   * Returns the user to whom the token belongs. The name is empty for a token that was given without a
+   * login. The result is undefined if the token is not valid.
    */
   userOf(authorization: string | undefined): Promise<string | undefined>
   /**
-   * A token that the registry accepts, with the rights of the token in `authorization`. Undefined if that
-   * token is not valid, or does not permit `action` on the repository: the registry then refuses the request
-   * by itself.
+   * Returns a token that the registry accepts, with the rights of the token in `authorization`. Undefined if
+   * that token is not valid, or does not permit `action` on the repository: the registry then refuses the
+   * request by itself.
    */
   permit(
     authorization: string | undefined,

@@ -51,7 +51,7 @@ export async function takeInventory(layout: StorageLayout): Promise<Inventory> {
   return { repositories, holdings: await holdingsOf(layout, repositories) }
 }
 
-/** The size of a blob on disk; undefined if it is not there. */
+/** The size of a blob on disk. Undefined if the blob does not exist. */
 export async function blobSize(layout: StorageLayout, digest: string): Promise<number | undefined> {
   return await sizeOf(path.join(layout.blob(digest), 'data'))
 }
@@ -111,7 +111,7 @@ async function holdingsOf(
   return holdings
 }
 
-/** The digest in a link of the registry; undefined if there is none. */
+/** The digest in a link file of the registry. Undefined if there is no such file. */
 export async function readLink(file: string): Promise<string | undefined> {
   const text = await unlessGone(readFile(file, 'utf8'))
   return text !== undefined && isImageDigest(text.trim()) ? text.trim() : undefined

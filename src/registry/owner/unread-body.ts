@@ -10,12 +10,12 @@ export const maxDiscardedBytes = 64 * 1_048_576
 
 /**
  * Keeps the connection open for an answer that is given before its client has sent the whole request. It is
- * called before the head of the answer is written. Closing the connection while the client sends would take
- * the answer away: the kernel answers what still comes with a reset, and a client such as Go's then reports
- * a broken pipe, although the answer has arrived. Node closes the connection at once if the client asked for
- * that (`Connection: close`, as docker and some versions of skopeo do). So the connection stays open until
- * the client closes it or has sent everything. What comes is thrown away. Bytes beyond the bound are not
- * read and wait at the client, which may read the answer meanwhile.
+ * called before the head of the answer is written. If the connection were closed while the client sends, the
+ * client would lose the answer: the kernel answers the bytes that still come with a reset, and a client such
+ * as Go's then reports a broken pipe, although the answer has arrived. Node closes the connection at once if
+ * the client asked for that (`Connection: close`, as docker and some versions of skopeo do). So here the
+ * connection stays open until the client closes it or has sent everything. Bytes that come are thrown away.
+ * Bytes beyond the bound are not read and wait at the client, which may read the answer meanwhile.
  */
 export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
