@@ -19,7 +19,8 @@ const sourceDirectory = path.dirname(fileURLToPath(import.meta.url))
 const buildVersion = 2
 
 /**
- * Modules in load order. The guest loads this list at once, and the next one when it has become an instance.
+ * The modules that the guest loads at once, in load order. It loads the next list when it has become an
+ * instance.
  */
 const modulesBefore = [
   'virtio_ring',

@@ -54,9 +54,9 @@ static bool write_guest(int directory, const char *text, size_t length) {
 }
 
 /*
- * Writes the text that makes the snapshot valid, and renames the file to its final name. From the rename on
- * the VM never goes on from the state before the snapshot, even if the disk then fails and the snapshot is
- * lost.
+ * Writes the guest's description into the new directory, and renames the directory to `snapshot`. From the
+ * rename on the VM never goes on from the state before the snapshot, even if the disk then fails and the
+ * snapshot is lost.
  */
 static bool publish(const char *text, size_t length) {
   int directory = openat(instance_directory, NEW_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);

@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* From <linux/capability.h>, which is not part of the C library. */
+/* The number of a capability. It is from <linux/capability.h>, which is not part of the C library. */
 #define CAP_KILL 5
 
 /* The VMM's ends of the channels; src/host/vmm/command-line.ts has the same numbers. */
@@ -34,9 +34,9 @@
 #define VMM_LOG_FD 21
 #define VMM_CONTROL_FD 22
 #define VMM_MONITOR_FD 23
-/* The VMM's network device. */
+/* The descriptor of the VMM's network device. */
 #define VMM_TAP_FD 24
-/* Namespaces that a waiting keeper has made ahead. */
+/* The descriptors of namespaces that a waiting keeper has made ahead. */
 #define JAIL_NETWORK_FD 25
 #define JAIL_IPC_FD 26
 #define JAIL_FILES_FD 27

@@ -12,7 +12,7 @@
 
 /* The most bytes of a configuration that the keeper accepts. guest/init/init.h has the same number. */
 #define MAX_CONFIG_BYTES (4u << 20)
-/* Room for the configuration and the short commands after it. */
+/* The most bytes that wait to be sent: the configuration and the short commands after it. */
 #define OUTBOX_BYTES (MAX_CONFIG_BYTES + 4096)
 
 static int fd = -1;

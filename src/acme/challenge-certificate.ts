@@ -6,7 +6,7 @@ const acmeIdentifierOid = '1.3.6.1.5.5.7.1.31'
 /** The header of an OCTET STRING of 32 bytes, in DER; the digest follows it. */
 const digestHeader = Buffer.from([0x04, 0x20])
 const dayMs = 86_400_000
-/** The life of the certificate, which is longer than an attempt lasts. */
+/** The lifetime of the certificate. It is longer than an attempt lasts. */
 const lifeMs = 30 * dayMs
 
 /** The certificate for the answer to a handshake with `acme-tls/1` for the name (RFC 8737, 3). */

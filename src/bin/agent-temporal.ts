@@ -62,7 +62,6 @@ export function createHostEvents(place: TemporalAddress): {
 /**
  * How long a stop waits. A connection that is just being made can not be cut short, and the halt must not
  * wait for it.
- * wait for it.
  */
 const stopLimitMs = 2_500
 

@@ -12,7 +12,10 @@ import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
-/** The process asks one short question per push, and writes one row per user who pushes. */
+/**
+ * The most connections to PostgreSQL. The process asks one short question per push, and writes one row per
+ * user who pushes.
+ */
 const poolSize = 4
 
 const { settings, databaseUrl, registryUrl, key } = await startWith(

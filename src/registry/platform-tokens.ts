@@ -11,7 +11,6 @@ const reusedMs = 120_000
 /**
  * The most repositories whose tokens are remembered. Beyond that number tokens are signed again, which takes
  * a fraction of a millisecond.
- * fraction of a millisecond.
  */
 const maxRemembered = 1_000
 

@@ -4,8 +4,8 @@ import type { HostAgent } from './host-agent.ts'
 
 export const garbageIntervalMs = 30_000
 /**
- * An instance counts as deleted when it has been missing from the API's list, and unchanged on this host,
- * for this long.
+ * How long an instance has to be missing from the API's list, and unchanged on this host, before it counts
+ * as deleted.
  */
 const garbageAgeMs = 60_000
 

@@ -7,7 +7,7 @@ import { DnsServer } from './dns-server.ts'
 import { NamesFile } from './names-file.ts'
 import { PrivateNames } from './private-names.ts'
 
-/** After this many missing beats the connection to the API counts as dead. */
+/** The number of missing beats after which the connection to the API counts as dead. */
 const missedBeats = 3
 
 /** What the private DNS needs from the network. */

@@ -54,7 +54,8 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
   await mkdir(scratch, { recursive: true })
   let begun = 0
 
-  // A digest has a colon, which QEMU and some file systems take for something else.
+  // The path of an image's directory. A digest has a colon, which QEMU and some file systems would read as
+  // something else.
   const directoryOf = (digest: string) => join(directory, digest.replace(':', '-'))
   const fileOf = (digest: string, name: string) => join(directoryOf(digest), name)
 

@@ -50,7 +50,6 @@ const maxHeapMb = 768
 /**
  * The most bytes of memory for data, with that of threads and buffers. Address space is not bounded, because
  * V8 reserves far more than it uses.
- * reserves far more than it uses.
  */
 const maxDataBytes = 2 * 1024 * 1024 * 1024
 /** The most processes and threads. Node has some ten threads, the tool for the squashfs as many. */

@@ -2,7 +2,10 @@ import type { NicCounters } from './network.ts'
 
 export type InterfaceCounters = NicCounters
 
-/** In /proc/net/dev, columns 0 and 1 after the name are received bytes and packets, 8 and 9 sent ones. */
+/**
+ * The column of sent bytes in /proc/net/dev. After the name, columns 0 and 1 are received bytes and packets,
+ * 8 and 9 sent ones.
+ */
 const sentColumn = 8
 
 /** All interfaces with their counters, from the text of `/proc/net/dev`. One read serves all of them. */

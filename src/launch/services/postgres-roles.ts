@@ -96,7 +96,6 @@ async function asSuperuser(
   })
   // A server that is stopping sends an error to an idle connection. The error is ignored here, because the
   // next query fails with an error of its own.
-  // with an error of its own.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -49,7 +49,7 @@ export async function registryPart(options: EmbeddedRegistry): Promise<Part> {
           address: `127.0.0.1:${options.port}`,
           realm: `${options.apiUrl}/registry/token`,
           certificateFile: options.certificateFile,
-          // At the next lower level the registry would log each request without a token, and each login
+          // At a less severe level the registry would log each request without a token, and each login
           // begins with such a request.
           logLevel: 'error',
         }),

@@ -3,7 +3,6 @@ import type { Holdings } from './storage-inventory.ts'
 /**
  * The bytes that a file or a directory takes on disk besides its content. If they did not count, a push of
  * tags alone would cost nothing.
- * nothing.
  */
 const entryBytes = 4_096
 

@@ -31,19 +31,18 @@ export interface Inventory {
   readonly holdings: ReadonlyMap<string, Holdings>
 }
 
-/** The entries of `_layers`, `_manifests`, `_uploads` and the directories between. */
+/** The files and directories of `_layers`, `_manifests`, `_uploads` and the directories between. */
 const entriesOfRepository = 8
-/** The entries of one link: a directory and the file `link` in it. */
+/** The files and directories of one link: a directory and the file `link` in it. */
 export const entriesOfLink = 2
-/** The entries of one tag: `tags/<tag>`, and `current` and `index` in it, each with a link. */
+/** The files and directories of one tag: `tags/<tag>`, and `current` and `index` in it, each with a link. */
 export const entriesOfTag = 8
-/** The entries of one upload: the directory, `data`, `startedat`, and the state of the digest. */
+/** The files and directories of one upload: the directory, `data`, `startedat`, and the state of the digest. */
 export const entriesOfUpload = 6
 
 /**
  * Reads the whole storage. Files that are deleted while it reads are left out. Files that are created
  * meanwhile may be included or not.
- * not.
  */
 export async function takeInventory(layout: StorageLayout): Promise<Inventory> {
   const repositories: FoundRepository[] = []
