@@ -17,8 +17,8 @@ export interface Part {
   /** The part's own user and rights. Without it the part runs as the supervisor's user. */
   readonly confinement?: Confinement | undefined
   /**
-   * True if users can keep the part busy for as long as they like. Such a part gets only the processor time
-   * that other parts leave free.
+   * True if users can keep the part busy for as long as they like. While processors are busy, such a part
+   * gets less processor time than others (`part-process.ts`).
    */
   readonly givesWay?: boolean
   readonly stopSignal: 'SIGTERM' | 'SIGINT'

@@ -37,7 +37,7 @@ const entriesOfRepository = 8
 export const entriesOfLink = 2
 /** The files and directories of one tag: `tags/<tag>`, and `current` and `index` in it, each with a link. */
 export const entriesOfTag = 8
-/** The files and directories of one upload: its own directory, `data`, `startedat`, and the digest's state. */
+/** The files and directories of one upload: its directory, `data`, `startedat`, and the digest's state. */
 export const entriesOfUpload = 6
 
 /**
