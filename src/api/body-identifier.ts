@@ -1,7 +1,7 @@
 import type { Problem } from '../contract/errors.ts'
 import { canonicalTarget, takeIdentifier } from '../contract/request/objects.ts'
 import type { Identifier } from '../db/identifiers.ts'
-import { identifierOf } from './instance/objects.ts'
+import { identifierOf } from './named-objects.ts'
 
 /** The value read from a part of a body, or all problems with it. */
 export type Read<T> =

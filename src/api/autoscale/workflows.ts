@@ -1,8 +1,8 @@
-import { ControlUnavailable } from '../../control/control-unavailable.ts'
 import { markAutoscaleStarted } from '../../db/autoscale/records.ts'
 import type { AutoscaleSettings } from '../../domain/autoscale/settings.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
+import { wasTold } from '../told-workflow.ts'
 
 type Deps = Pick<ApiDeps, 'database' | 'autoscaleControl'>
 
@@ -15,7 +15,7 @@ export async function tellConfigured(
   call: Call,
   settings: AutoscaleSettings,
 ): Promise<void> {
-  if (!(await wasTold(autoscaleControl.configured(settings), call, settings))) return
+  if (!(await wasTold(autoscaleControl.configured(settings), call, notTold(settings)))) return
   await markAutoscaleStarted(database, [settings.serviceUuid])
 }
 
@@ -28,7 +28,7 @@ export async function keepWatched(
   call: Call,
   settings: AutoscaleSettings,
 ): Promise<void> {
-  await wasTold(autoscaleControl.ensureStarted(settings), call, settings)
+  await wasTold(autoscaleControl.ensureStarted(settings), call, notTold(settings))
 }
 
 /**
@@ -40,23 +40,9 @@ export async function tellAutoscaleDeleted(
   call: Call,
   settings: AutoscaleSettings,
 ): Promise<void> {
-  await wasTold(autoscaleControl.delete(settings), call, settings)
+  await wasTold(autoscaleControl.delete(settings), call, notTold(settings))
 }
 
-async function wasTold(
-  telling: Promise<void>,
-  call: Call,
-  { serviceUuid }: AutoscaleSettings,
-): Promise<boolean> {
-  try {
-    await telling
-    return true
-  } catch (error) {
-    if (!(error instanceof ControlUnavailable)) throw error
-    call.log.warn(
-      { err: error, service: serviceUuid },
-      'Temporal or the worker does not answer: the workflow of autoscale was not told',
-    )
-    return false
-  }
+function notTold({ serviceUuid }: AutoscaleSettings) {
+  return { object: { service: serviceUuid }, instead: 'the workflow of autoscale was not told' }
 }

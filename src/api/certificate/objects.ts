@@ -5,31 +5,23 @@ import { findCertificates } from '../../db/certificate/certificates.ts'
 import type { ListPage } from '../../db/identifiers.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
-import { missingEntry } from '../failed-entry.ts'
-import { identifierOf } from '../instance/objects.ts'
 import { listPage } from '../list-page.ts'
+import { forEachNamed } from '../named-objects.ts'
+import type { ObjectKind } from '../named-objects.ts'
 
 /** The word for certificates in messages. */
 export const certificateKind = 'certificate'
 
-/**
- * Does `work` with each certificate that the request names, one after the other. The entries are in the
- * request's order.
- */
+const certificates: ObjectKind<CertificateRow> = { kind: certificateKind, find: findCertificates }
+
+/** Does `work` with each certificate that the request names, as `forEachNamed` does. */
 export async function forEachCertificate<E>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
   objects: readonly RequestObject<unknown>[],
   work: (row: CertificateRow) => Promise<E | FailedEntry>,
 ): Promise<readonly (E | FailedEntry)[]> {
-  const named = objects.flatMap(({ target }) => target ?? [])
-  const rows = await findCertificates(deps.database, call.identity.userUuid, named.map(identifierOf))
-  const entries: (E | FailedEntry)[] = []
-  for (const [index, target] of named.entries()) {
-    const row = rows[index]
-    entries.push(row === undefined ? missingEntry(certificateKind, target) : await work(row))
-  }
-  return entries
+  return forEachNamed(certificates, { deps, call }, objects, work)
 }
 
 /** A page of certificates in the terms of the database. */

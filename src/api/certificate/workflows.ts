@@ -1,10 +1,10 @@
-import { ControlUnavailable } from '../../control/control-unavailable.ts'
 import { markCertificateWorkflowStarted } from '../../db/certificate/records.ts'
 import { unstartedCertificates } from '../../db/certificate/certificates.ts'
 import type { AttachedService } from '../../db/service/row.ts'
 import { boundedMap } from '../bounded-map.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
+import { wasTold } from '../told-workflow.ts'
 
 /** How many workflow starts one request may have under way. */
 const maxConcurrentStarts = 10
@@ -26,7 +26,7 @@ export async function startCertificateWorkflows(
   const unstarted = await unstartedCertificates(database, [...new Set(uuids)])
   const started = await boundedMap(unstarted, maxConcurrentStarts, async (settings) => {
     const { certificateUuid } = settings
-    const told = await wasTold(certificateControl.ensureStarted(settings), call, certificateUuid)
+    const told = await wasTold(certificateControl.ensureStarted(settings), call, notTold(certificateUuid))
     return told ? [certificateUuid] : []
   })
   if (started.length > 0) await markCertificateWorkflowStarted(database, started.flat())
@@ -41,19 +41,9 @@ export async function tellCertificateDeleted(
   call: Call,
   uuid: string,
 ): Promise<void> {
-  await wasTold(certificateControl.delete(uuid), call, uuid)
+  await wasTold(certificateControl.delete(uuid), call, notTold(uuid))
 }
 
-async function wasTold(telling: Promise<void>, call: Call, uuid: string): Promise<boolean> {
-  try {
-    await telling
-    return true
-  } catch (error) {
-    if (!(error instanceof ControlUnavailable)) throw error
-    call.log.warn(
-      { err: error, certificate: uuid },
-      'Temporal or the worker does not answer: the workflow of the certificate hears of it later',
-    )
-    return false
-  }
+function notTold(uuid: string) {
+  return { object: { certificate: uuid }, instead: 'the workflow of the certificate hears of it later' }
 }

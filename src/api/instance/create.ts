@@ -3,7 +3,6 @@ import type { Problem } from '../../contract/errors.ts'
 import { createInstances } from '../../contract/instance/operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
-import { ControlUnavailable } from '../../control/control-unavailable.ts'
 import { insertInstances } from '../../db/instance/create.ts'
 import type { ServiceChoice } from '../../db/instance/new-instances.ts'
 import { workflowSettings } from '../../db/instance/settings.ts'
@@ -21,6 +20,7 @@ import { boundedMap } from '../bounded-map.ts'
 import type { Call, Handler } from '../call.ts'
 import { startCertificateWorkflows } from '../certificate/workflows.ts'
 import type { ApiDeps } from '../deps.ts'
+import { wasTold } from '../told-workflow.ts'
 import { unmadeEntry } from '../failed-entry.ts'
 import { waitMs } from './waiting.ts'
 import { newInstances, oversizedProcess } from './new-instance.ts'
@@ -160,17 +160,11 @@ async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly Instan
  */
 async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
   const started = await boundedMap(rows, maxConcurrent, async (row) => {
-    try {
-      await deps.control.ensureStarted(workflowSettings(row))
-      return [row.uuid]
-    } catch (error) {
-      if (!(error instanceof ControlUnavailable)) throw error
-      call.log.warn(
-        { err: error, instance: row.uuid },
-        'Temporal or the worker does not answer: the sweep will start the workflow',
-      )
-      return []
-    }
+    const told = await wasTold(deps.control.ensureStarted(workflowSettings(row)), call, {
+      object: { instance: row.uuid },
+      instead: 'the sweep will start the workflow',
+    })
+    return told ? [row.uuid] : []
   })
   await markWorkflowStarted(deps.database, started.flat())
 }

@@ -1,5 +1,4 @@
 import type { deleteInstances } from '../../contract/instance/operations.ts'
-import { ControlUnavailable } from '../../control/control-unavailable.ts'
 import { markDeleted } from '../../db/instance/instances.ts'
 import { findGoneWithMaster } from '../../db/autoscale/masters.ts'
 import type { GoneWithMaster } from '../../db/autoscale/masters.ts'
@@ -12,6 +11,7 @@ import { stateBefore } from './awake.ts'
 import { boundedMap } from '../bounded-map.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
+import { wasTold } from '../told-workflow.ts'
 import { missingEntry } from '../failed-entry.ts'
 import { forEachInstance } from './objects.ts'
 import { tellVolumeDeleted } from '../volume/workflows.ts'
@@ -71,14 +71,8 @@ async function tellClones(
 }
 
 async function tellWorkflow(deps: ApiDeps, call: Call, settings: InstanceSettings): Promise<void> {
-  try {
-    await deps.control.delete(settings)
-  } catch (error) {
-    if (!(error instanceof ControlUnavailable)) throw error
-    const { instanceUuid: instance } = settings
-    call.log.warn(
-      { err: error, instance },
-      'Temporal or the worker does not answer: the sweep will clean up after the instance',
-    )
-  }
+  await wasTold(deps.control.delete(settings), call, {
+    object: { instance: settings.instanceUuid },
+    instead: 'the sweep will clean up after the instance',
+  })
 }

@@ -11,6 +11,7 @@ import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { failedInstance, missingEntry } from '../failed-entry.ts'
 import { listPage } from '../list-page.ts'
+import { identifierOf } from '../named-objects.ts'
 
 /** How many calls to workflows and hosts one request may have under way. */
 const maxConcurrentObjects = 10
@@ -77,10 +78,6 @@ function failureOf(
     return failedInstance(row, 'operationFailed', { reason })
   }
   throw error
-}
-
-export function identifierOf(target: Target) {
-  return target.by === 'uuid' ? { uuid: target.value } : { name: target.value }
 }
 
 /** A page of instances in the terms of the database. */

@@ -7,7 +7,7 @@ import { findInstances } from '../../db/instance/instances.ts'
 import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { failedInstance, missingEntry } from '../failed-entry.ts'
-import { identifierOf } from './objects.ts'
+import { identifierOf } from '../named-objects.ts'
 import { waitForInstance, waitMs } from './waiting.ts'
 
 type Entry = OperationEntry<typeof waitInstances> | FailedEntry

@@ -6,31 +6,23 @@ import type { ServiceRow } from '../../db/service/row.ts'
 import { findServices } from '../../db/service/services.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
-import { missingEntry } from '../failed-entry.ts'
-import { identifierOf } from '../instance/objects.ts'
 import { listPage } from '../list-page.ts'
+import { forEachNamed } from '../named-objects.ts'
+import type { ObjectKind } from '../named-objects.ts'
 
 /** The word for services in messages. */
 export const serviceKind = 'service group'
 
-/**
- * Does `work` with each service that the request names, one after the other. The entries are in the request's
- * order.
- */
+const services: ObjectKind<ServiceRow> = { kind: serviceKind, find: findServices }
+
+/** Does `work` with each service that the request names, as `forEachNamed` does. */
 export async function forEachService<E>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
   objects: readonly RequestObject<unknown>[],
   work: (row: ServiceRow, index: number) => Promise<E | FailedEntry>,
 ): Promise<readonly (E | FailedEntry)[]> {
-  const named = objects.flatMap(({ target }) => target ?? [])
-  const rows = await findServices(deps.database, call.identity.userUuid, named.map(identifierOf))
-  const entries: (E | FailedEntry)[] = []
-  for (const [index, target] of named.entries()) {
-    const row = rows[index]
-    entries.push(row === undefined ? missingEntry(serviceKind, target) : await work(row, index))
-  }
-  return entries
+  return forEachNamed(services, { deps, call }, objects, (row, _, index) => work(row, index))
 }
 
 /** The entry of a service for which the operation failed. */

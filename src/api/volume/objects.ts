@@ -8,32 +8,23 @@ import type { VolumeRow } from '../../db/volume/row.ts'
 import { findVolumes } from '../../db/volume/volumes.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
-import { missingEntry } from '../failed-entry.ts'
-import { identifierOf } from '../instance/objects.ts'
 import { listPage } from '../list-page.ts'
+import { forEachNamed } from '../named-objects.ts'
+import type { ObjectKind } from '../named-objects.ts'
 
 /** The word for volumes in messages. */
 export const volumeKind = 'volume'
 
-/**
- * Does `work` with each volume that the request names, one after the other. The entries are in the request's
- * order.
- */
+const volumes: ObjectKind<VolumeRow> = { kind: volumeKind, find: findVolumes }
+
+/** Does `work` with each volume that the request names, as `forEachNamed` does. */
 export async function forEachVolume<B, E>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
   objects: readonly RequestObject<B>[],
   work: (row: VolumeRow, parameters: B, index: number) => Promise<E | FailedEntry>,
 ): Promise<readonly (E | FailedEntry)[]> {
-  const named = objects.flatMap(({ target, parameters }) => (target ? [{ target, parameters }] : []))
-  const targets = named.map(({ target }) => identifierOf(target))
-  const rows = await findVolumes(deps.database, call.identity.userUuid, targets)
-  const entries: (E | FailedEntry)[] = []
-  for (const [index, { target, parameters }] of named.entries()) {
-    const row = rows[index]
-    entries.push(row === undefined ? missingEntry(volumeKind, target) : await work(row, parameters, index))
-  }
-  return entries
+  return forEachNamed(volumes, { deps, call }, objects, work)
 }
 
 /** Finds the instance of this user that a request about volumes names. */

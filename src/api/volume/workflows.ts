@@ -1,10 +1,10 @@
-import { ControlUnavailable } from '../../control/control-unavailable.ts'
 import { markVolumeWorkflowStarted } from '../../db/volume/records.ts'
 import type { VolumeRow } from '../../db/volume/row.ts'
 import { volumeSettings } from '../../db/volume/settings.ts'
 import { boundedMap } from '../bounded-map.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
+import { wasTold } from '../told-workflow.ts'
 
 /** How many workflow starts one request may have under way. */
 const maxConcurrentStarts = 10
@@ -22,7 +22,7 @@ export async function startVolumeWorkflows(
 ): Promise<readonly string[]> {
   const started = await boundedMap(rows, maxConcurrentStarts, async (row) => {
     const told = volumeControl.ensureStarted(volumeSettings(row))
-    return (await wasTold(told, call, row)) ? [row.uuid] : []
+    return (await wasTold(told, call, notTold(row))) ? [row.uuid] : []
   })
   const uuids = started.flat()
   await markVolumeWorkflowStarted(database, uuids)
@@ -34,19 +34,9 @@ export async function startVolumeWorkflows(
  * now, the sweep repeats it.
  */
 export async function tellVolumeDeleted({ volumeControl }: Deps, call: Call, row: VolumeRow): Promise<void> {
-  await wasTold(volumeControl.delete(volumeSettings(row)), call, row)
+  await wasTold(volumeControl.delete(volumeSettings(row)), call, notTold(row))
 }
 
-async function wasTold(telling: Promise<void>, call: Call, { uuid }: VolumeRow): Promise<boolean> {
-  try {
-    await telling
-    return true
-  } catch (error) {
-    if (!(error instanceof ControlUnavailable)) throw error
-    call.log.warn(
-      { err: error, volume: uuid },
-      'Temporal or the worker does not answer: the sweep will tell the workflow of the volume',
-    )
-    return false
-  }
+function notTold({ uuid }: VolumeRow) {
+  return { object: { volume: uuid }, instead: 'the sweep will tell the workflow of the volume' }
 }
