@@ -7,6 +7,7 @@ import { addPolicies, deletePolicies } from '../../../src/db/autoscale/policies.
 import { markAutoscaleStarted, findUnstartedAutoscales } from '../../../src/db/autoscale/records.ts'
 import type { InstanceRow } from '../../../src/db/instance/row.ts'
 import { findInstances, markDeleted, reserveLive } from '../../../src/db/instance/instances.ts'
+import { openInstanceWatch } from '../../../src/db/instance/watch.ts'
 import { findGoneWithMaster } from '../../../src/db/autoscale/masters.ts'
 import { deleteService } from '../../../src/db/service/services.ts'
 import { markEphemeralDeleted, removeInstanceRow } from '../../../src/db/instance/records.ts'
@@ -16,6 +17,9 @@ import type { QuotaLimits } from '../../../src/domain/account/quotas.ts'
 import { addClone, fateOf } from '../../support/autoscale-records.ts'
 import { until } from '../../support/until.ts'
 import { refusalOf, testMount, volumeRecords } from '../../support/volume-records.ts'
+
+/** A notification takes milliseconds; without one, nothing else would end the wait. */
+const toldWithinMs = 5_000
 
 const policy = (name: string): AutoscalePolicy => ({
   name,
@@ -263,6 +267,26 @@ describe('an autoscale configuration', () => {
         assert.equal(await deleteService(database(), user.uuid, service), 'deleted')
       })
     }
+
+    it('tells those who wait for a clone that it is gone', async () => {
+      const { user, master } = await configured()
+      const { uuid } = await addClone(database(), master)
+      const watch = await openInstanceWatch(database())
+      try {
+        const looked = Promise.withResolvers<void>()
+        const read = () => findInstances(database(), user.uuid, [{ uuid }])
+        const isSatisfied = ([clone]: Awaited<ReturnType<typeof read>>) => {
+          looked.resolve()
+          return clone === undefined
+        }
+        const waiting = watch.waitForRead([uuid], { read, isSatisfied }, { timeoutMs: toldWithinMs })
+        await looked.promise
+        await markDeleted(database(), user.uuid, master.uuid)
+        assert.ok((await waiting).satisfied)
+      } finally {
+        await watch.close()
+      }
+    })
 
     it('loses it for good with its row', async () => {
       const { user, master, service } = await configured()
