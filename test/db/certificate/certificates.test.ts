@@ -48,6 +48,29 @@ describe('uploaded certificates in the database', () => {
     return outcome.certificate
   }
 
+  it('are answered whole but for the chain and its key, also where that is sealed', async () => {
+    const user = await newUser()
+    const { uuid } = await uploaded(user, { name: 'mine' })
+    const [found] = await findCertificates(database(), user.uuid, [{ uuid }])
+    assert.ok(found)
+    const { position: _, createdAt: __, ...rest } = found
+    assert.deepEqual(rest, {
+      uuid,
+      userUuid: user.uuid,
+      name: 'mine',
+      origin: 'uploaded',
+      commonName: 'www.up.example',
+      ...facts,
+      state: 'valid',
+      revision: 0,
+      attempt: 0,
+      nextAt: null,
+      failure: null,
+      services: [],
+    })
+    assert.deepEqual(await listCertificates(database(), user.uuid), [found])
+  })
+
   it('count towards what an account can have, as requested ones do', async () => {
     const user = await newUser()
     const rows = Array.from({ length: maxCertificatesPerUser - 1 }, (_, index) => ({
