@@ -101,6 +101,20 @@ describe('reading instances', () => {
       assert.ok(!('stopped_at' in seen) && !('stop_reason' in seen))
     })
 
+    it('counts the present run into the uptime until it has ended, also while it drains and stops', async () => {
+      const uuid = await make('a', { autostart: true })
+      const startedAtMs = nowMs - 90_000
+      for (const [state, uptimeMs] of [
+        ['running', 90_005],
+        ['draining', 90_005],
+        ['stopping', 90_005],
+        ['stopped', 5],
+      ] as const) {
+        await api.control.record(uuid, { state, startedAtMs, uptimeMs: 5 })
+        assert.equal((await user.api.one('getInstances', { object: uuid })).uptime_ms, uptimeMs, state)
+      }
+    })
+
     it('shows how a stop came about until the next start', async () => {
       const uuid = await make('a', { autostart: true })
       await api.control.record(uuid, {
