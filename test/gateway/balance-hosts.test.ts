@@ -93,6 +93,22 @@ describe('what a host says of its instances', function () {
       assert((await one.admit({ kind: 'connection' })).admitted)
     })
 
+    it('a request for which the hard limit has no room beside it wakes the next instance', async () => {
+      host.answer = ({ instance }) => (instance === 'a' ? asleepSoon : {})
+      given({ softLimit: 2, hardLimit: 2 })
+      one.tell([['a', 'running'], ['b', 'standby']]) // prettier-ignore
+      await one.admission({ kind: 'connection' })
+      await host.next('idle')
+      host.answer = () => undefined
+      const waiting = [one.admit(), one.admit()]
+      assert(waiting.every((each) => each instanceof Promise))
+      const woken = [await host.next('open', 2), await host.next('open', 3)]
+      assert.deepEqual(
+        woken.map(({ instance }) => instance),
+        ['a', 'b'],
+      )
+    })
+
     it('the connection does not wait for longer than a new one would', async () => {
       const quiet = await slept({ maxWaitMs: 1_000 })
       host.answer = () => undefined
