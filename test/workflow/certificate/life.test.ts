@@ -127,6 +127,13 @@ describe('a requested certificate as a workflow', () => {
     assert.equal(world.steps.count(Order), 9)
   })
 
+  it('makes the attempt at once that came due while it had no workflow', async () => {
+    const nextAtMs = (await env.currentTimeMs()) - minuteMs
+    await begin({ settings: { recorded: { state: Pending, attempt: 2, nextAtMs, revision: 3 } } })
+    await world.reachesState(Valid)
+    assert.equal(world.steps.count(Order), 1)
+  })
+
   it('does not wait for the next attempt when a person asks for it now', async () => {
     await begin({ outcomeOf: (step, nth) => (step === Prove && nth === 1 ? failed : undefined) })
     await world.reaches(({ failure }) => failure !== undefined)
