@@ -179,11 +179,12 @@ describe('a volume as a workflow', () => {
     assert.equal(world.host.count(Remove), 3)
   })
 
-  it('that is deleted before its workflow was started is not made', async () => {
+  it('that is deleted before its workflow was started is not made, and never shown as if it were', async () => {
     world = await createVolumeWorld(env)
     await world.control.delete(world.settings)
     await world.gone
     assert.deepEqual(world.host.calls, [Remove])
+    assert.deepEqual(world.row.written, [])
   })
 
   it('that is deleted between two tries to make it is not tried again', async () => {
