@@ -134,10 +134,10 @@ describe('the roost command that explains how a service is scaled', () => {
       serviceUuid: service.uuid,
       size: 3,
       target: 3,
-      leaving: [],
       configuration: { minSize: 1, maxSize: 5, policies },
       view: { atMs },
     })
+    assert.deepEqual(facts.leaving, [])
     assert.deepEqual(
       facts.members.map(({ name, standing }) => [name, standing]),
       [
