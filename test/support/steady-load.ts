@@ -33,6 +33,16 @@ const failuresKept = 20
  */
 const refusedPauseMs = 100
 
+/** Loads that were begun and have not ended. */
+const underWay = new Set<() => Promise<unknown>>()
+
+/**
+ * Ends the loads that a failed test left behind. They would ask for ever, and the group of tests would not end.
+ */
+export async function endLoads(): Promise<void> {
+  await Promise.all([...underWay].map((end) => end()))
+}
+
 export function beginLoad(names: PublicNames, host: string, clients: readonly LoadClient[]): SteadyLoad {
   const answers = new Map<string, number>()
   const failures: string[] = []
@@ -68,12 +78,17 @@ export function beginLoad(names: PublicNames, host: string, clients: readonly Lo
       await delay(pauseMs, undefined, { signal: ending.signal }).catch(() => undefined)
     }
   })
+  const stop = async (): Promise<void> => {
+    underWay.delete(stop)
+    ending.abort()
+    await Promise.all(work)
+  }
+  underWay.add(stop)
   return {
     answers,
     forget: () => answers.clear(),
     async end() {
-      ending.abort()
-      await Promise.all(work)
+      await stop()
       assert.equal(failed, 0, `${failed} requests were not answered, these first:\n${failures.join('\n')}`)
       assert.ok(answers.size > 0, 'nothing was asked')
     },

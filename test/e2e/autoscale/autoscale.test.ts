@@ -16,7 +16,7 @@ import type { PublicNames } from '../../support/public-names.ts'
 import { roost } from '../../support/roost-command.ts'
 import { sharedStack } from '../../support/shared-stack.ts'
 import type { Stack } from '../../support/stack.ts'
-import { beginLoad } from '../../support/steady-load.ts'
+import { beginLoad, endLoads } from '../../support/steady-load.ts'
 import type { LoadClient, SteadyLoad } from '../../support/steady-load.ts'
 import { until } from '../../support/until.ts'
 import { detailsOfWorkflow } from '../../support/web-ui.ts'
@@ -63,6 +63,7 @@ describe('autoscale', function () {
   afterEach(async function () {
     if (this.currentTest?.state === 'failed' && service !== undefined)
       process.stdout.write(await explained(service).catch(String))
+    await endLoads()
     await remove(stack, service)
     service = undefined
   })

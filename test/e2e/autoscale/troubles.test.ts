@@ -16,7 +16,7 @@ import type { PublicNames } from '../../support/public-names.ts'
 import { roost } from '../../support/roost-command.ts'
 import { sharedStack } from '../../support/shared-stack.ts'
 import type { Stack } from '../../support/stack.ts'
-import { beginLoad } from '../../support/steady-load.ts'
+import { beginLoad, endLoads } from '../../support/steady-load.ts'
 import { until } from '../../support/until.ts'
 
 const limitMs = 90_000
@@ -31,6 +31,7 @@ describe('autoscale, when something comes in between', function () {
     names = openPublicNames(stack)
   })
   afterEach(async () => {
+    await endLoads()
     await remove(stack, service)
     service = undefined
   })

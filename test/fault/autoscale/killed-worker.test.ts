@@ -18,7 +18,7 @@ import { sharedStack } from '../../support/shared-stack.ts'
 import { openStackInside } from '../../support/stack-inside.ts'
 import type { StackInside } from '../../support/stack-inside.ts'
 import type { Stack } from '../../support/stack.ts'
-import { beginLoad } from '../../support/steady-load.ts'
+import { beginLoad, endLoads } from '../../support/steady-load.ts'
 import { until } from '../../support/until.ts'
 import { watchVirtualMachines } from '../virtual-machine-watch.ts'
 import type { VirtualMachineWatch } from '../virtual-machine-watch.ts'
@@ -44,6 +44,7 @@ describe('autoscale, over kill -9', function () {
     watch = watchVirtualMachines(stack.dataDir)
   })
   afterEach(async () => {
+    await endLoads()
     await remove(stack, service)
     service = undefined
   })
