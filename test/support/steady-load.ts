@@ -37,7 +37,8 @@ const refusedPauseMs = 100
 const underWay = new Set<() => Promise<unknown>>()
 
 /**
- * Ends the loads that a failed test left behind. They would ask for ever, and the group of tests would not end.
+ * Ends the loads that a failed test left behind. They would ask for ever, and the group of tests would not
+ * end.
  */
 export async function endLoads(): Promise<void> {
   await Promise.all([...underWay].map((end) => end()))
