@@ -12,6 +12,7 @@ export class CamelCase extends CamelCasePlugin {
     if (first === undefined) return Promise.resolve(result)
     const stored = Object.keys(first)
     const names = stored.map((name) => this.camelCase(name))
+    if (names.every((name, index) => name === stored[index])) return Promise.resolve(result)
     const rows = result.rows.map((row) => {
       const renamed: UnknownRow = {}
       for (let index = 0; index < stored.length; index++) renamed[names[index]!] = row[stored[index]!]

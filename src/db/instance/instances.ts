@@ -13,7 +13,7 @@ import type { Db, Tables } from '../schema/tables.ts'
 import { allOf, anyOf, wantedTexts, wantedUuids } from '../sql/lists.ts'
 import { fromNow } from '../sql/time.ts'
 import { markInstanceDeleted } from './deletion.ts'
-import { instanceColumns, scaleToZeroOf } from './row.ts'
+import { scaleToZeroOf, selectRows } from './row.ts'
 import type { InstanceRow } from './row.ts'
 
 export interface InstanceFilter extends ListPage {
@@ -39,39 +39,48 @@ export async function findInstances(
   identifiers: readonly Identifier[],
 ): Promise<readonly (InstanceRow | undefined)[]> {
   const { uuids, names } = splitIdentifiers(identifiers)
-  // PostgreSQL finds each identifier by an index. With one condition that has an `or` instead of the lateral
-  // parts, the planner would read all instances of the user. `offset` keeps it from merging the parts into
-  // such a condition.
-  const byUuid = db
+  const found = await Promise.all([
+    uuids.length === 0 ? [] : findByUuid(db, userUuid, uuids),
+    names.length === 0 ? [] : findByName(db, userUuid, names),
+  ])
+  return inOrderOf(identifiers, found.flat())
+}
+
+// Each identifier is one look into an index. Without the lateral part the planner may read all that the user
+// has; `offset` keeps it from merging that part into the rest.
+
+async function findByUuid(db: Db, userUuid: string, uuids: readonly string[]) {
+  const query = db
     .selectFrom(wantedUuids(uuids))
-    .innerJoinLateral(
-      (eb) =>
-        eb.selectFrom('instances').selectAll().whereRef('uuid', '=', 'wanted.value').offset(0).as('found'),
-      (join) => join.onTrue(),
-    )
-    .selectAll('found')
-  const byName = db
-    .selectFrom(wantedTexts(names))
     .innerJoinLateral(
       (eb) =>
         eb
           .selectFrom('instances')
           .selectAll()
-          .where('userUuid', '=', userUuid)
-          .whereRef('name', '=', 'wanted.value')
-          .where('deletedAt', 'is', null)
-          .offset(0)
+          .whereRef('uuid', '=', 'wanted.value')
+          .offset(eb.lit(0))
           .as('found'),
       (join) => join.onTrue(),
     )
-    .selectAll('found')
-  const rows = await db
-    .selectFrom(byUuid.unionAll(byName).as('named'))
-    .select(instanceColumns)
-    .where('userUuid', '=', userUuid)
-    .where('deletedAt', 'is', null)
-    .execute()
-  return inOrderOf(identifiers, rows)
+    .where('found.userUuid', '=', userUuid)
+    .where('found.deletedAt', 'is', null)
+  return selectRows(query).execute()
+}
+
+async function findByName(db: Db, userUuid: string, names: readonly string[]) {
+  const query = db.selectFrom(wantedTexts(names)).innerJoinLateral(
+    (eb) =>
+      eb
+        .selectFrom('instances')
+        .selectAll()
+        .where('userUuid', '=', userUuid)
+        .whereRef('name', '=', 'wanted.value')
+        .where('deletedAt', 'is', null)
+        .offset(eb.lit(0))
+        .as('found'),
+    (join) => join.onTrue(),
+  )
+  return selectRows(query).execute()
 }
 
 /** The user's instances in the order of their creation. */
@@ -80,7 +89,7 @@ export async function listInstances(
   userUuid: string,
   filter: InstanceFilter = {},
 ): Promise<readonly InstanceRow[]> {
-  return selectInstances(db, userUuid, filter).select(instanceColumns).execute()
+  return selectRows(selectInstances(db, userUuid, filter)).execute()
 }
 
 /** Like `listInstances`, but with the columns of a plain list only, which are a tenth of the bytes. */
@@ -130,12 +139,8 @@ export async function findByUuids(
   { db }: Database,
   uuids: readonly string[],
 ): Promise<readonly InstanceRow[]> {
-  const rows = await db
-    .selectFrom('instances')
-    .select(instanceColumns)
-    .where('uuid', '=', anyOf(uuids))
-    .where('deletedAt', 'is', null)
-    .execute()
+  const living = db.selectFrom('instances').where('uuid', '=', anyOf(uuids)).where('deletedAt', 'is', null)
+  const rows = await selectRows(living).execute()
   const byUuid = new Map(rows.map((row) => [row.uuid, row]))
   return uuids.flatMap((uuid) => byUuid.get(uuid) ?? [])
 }

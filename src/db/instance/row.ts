@@ -1,5 +1,7 @@
+import type { SelectQueryBuilder } from 'kysely'
 import type { ScaleToZero } from '../../domain/standby/scale-to-zero.ts'
 import { columnsOf } from '../schema/columns.ts'
+import { selectionOf } from '../sql/selection.ts'
 import type { Row } from '../schema/tables.ts'
 import type { SecretBox } from '../secret-box.ts'
 
@@ -18,6 +20,15 @@ export const instanceColumns = columnsOf('instances', inner)
 
 /** One instance as readers get it. The entity says what its columns mean. */
 export type InstanceRow = Readonly<Omit<Row<'instances'>, (typeof inner)[number]>>
+
+const selection = selectionOf(instanceColumns)
+
+/** Has a query that is no part of a larger one read whole rows. */
+export function selectRows<DB, Table extends keyof DB>(
+  query: SelectQueryBuilder<DB, Table, object>,
+): SelectQueryBuilder<DB, Table, InstanceRow> {
+  return query.select(selection as never).$castTo<InstanceRow>()
+}
 
 export function scaleToZeroOf(
   row: Pick<InstanceRow, 'standbyPolicy' | 'standbyCooldownMs' | 'standbyStateful'>,
