@@ -12,9 +12,9 @@ import { total } from '../sum.ts'
 import { hardQuotasOf, quotaLimitsOf } from './users.ts'
 
 /**
- * An instance is live unless it is stopped. A stopped instance is live too if it was asked to start or waits
- * for its next restart: it keeps the place that it is going to take. The quotas that are shown and those
- * that are enforced use this same condition.
+ * An instance is live unless it is stopped. A stopped instance is live, too, if it was asked to start or
+ * waits for its next restart, so that no other start takes its place in the quotas. The quotas that are
+ * shown and those that are enforced use this same condition.
  */
 export function isLive(eb: ExpressionBuilder<Tables, 'instances'>) {
   return eb.or([
@@ -24,7 +24,10 @@ export function isLive(eb: ExpressionBuilder<Tables, 'instances'>) {
   ])
 }
 
-/** A live instance whose standby keeps its memory. It may need room for its snapshot at any moment. */
+/**
+ * Whether an instance is live and keeps its memory when it sleeps. It may need room for its snapshot at any
+ * moment.
+ */
 function keepsMemory(eb: ExpressionBuilder<Tables, 'instances'>) {
   return eb.and([
     isLive(eb),
@@ -36,8 +39,8 @@ function keepsMemory(eb: ExpressionBuilder<Tables, 'instances'>) {
 const bytesPerMb = 1_048_576
 
 /**
- * Which objects count: `is not` for those that are deleted and wait for their host, `is` for all others
- * (`deletedAt` is null).
+ * The objects that count: `is` for those that are not deleted (`deletedAt` is null), `is not` for those that
+ * are deleted and that their host has not removed yet.
  */
 type Deleted = 'is' | 'is not'
 
@@ -67,8 +70,8 @@ function heldByVolumes(db: Db, userUuid: string, deleted: Deleted) {
 }
 
 /**
- * What an account uses of its quotas. Deleted instances and volumes give their quota back at once; but see
- * `readDeleted`.
+ * What an account uses of its quotas. Deleted instances and volumes do not count here, but `refuseExcess`
+ * counts them against twice the quotas.
  */
 async function readUsed(db: Db, userUuid: string): Promise<QuotaAmounts> {
   const published = db
@@ -82,7 +85,7 @@ async function readUsed(db: Db, userUuid: string): Promise<QuotaAmounts> {
     .selectFrom('users')
     .where('uuid', '=', userUuid)
     .select((eb) => megabytes(eb, eb.ref('registryBytes')).as('registryMb'))
-  // The quota of images holds on each host, so the host with most of the user's images counts.
+  // The quota of images bounds each host by itself, so the host that has most of the user's images counts.
   const unpacked = db
     .selectFrom('nodes')
     .select((eb) =>
@@ -146,8 +149,8 @@ export async function quotasOf(db: Db, user: Row<'users'>): Promise<QuotaReport>
 
 /**
  * Throws `Refused` if `added` would pass a quota. Throws too if the account's objects, including the deleted
- * ones that hosts have not removed yet, would pass the double of a quota. The caller's transaction has
- * locked the user's row.
+ * ones that hosts have not removed yet, would pass twice a quota. The caller's transaction has locked the
+ * user's row.
  */
 export async function refuseExcess(db: Db, quotas: QuotaReport, added: Partial<QuotaAmounts>): Promise<void> {
   const excess = findQuotaExcess(quotas, added)

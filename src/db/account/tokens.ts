@@ -30,25 +30,37 @@ export interface TokenAuthenticator {
    * second.
    */
   authenticate(token: string): Promise<Identity | undefined>
-  /** The same for a login to the registry. The password is the whole token, or the token's secret. */
+  /**
+   * The same as `authenticate`, for a login to the registry. The password is the whole token, or the token's
+   * secret.
+   */
   authenticateLogin(login: {
     readonly user: string
     readonly password: string
   }): Promise<Identity | undefined>
 }
 
-/** A secret has two parts: 96 bits that find the row, and 256 bits that prove it. */
+/**
+ * The secret of a token has two parts: 96 bits by which its row is found, and 256 bits that nobody can
+ * guess.
+ */
 const selectorBytes = 12
 const proofBytes = 32
 const selectorLength = Buffer.alloc(selectorBytes).toString('base64url').length
 const maxTokenLength = 512
 const secretPattern = /^[\w-]+$/
-/** How long a known token needs no query. A revocation takes effect after this time at the latest. */
+/**
+ * How long a token that was found good is accepted without a query. A revocation takes effect after this
+ * time at the latest.
+ */
 const cacheTtlMs = 500
 const maxCachedTokens = 1_000
 const lastUsedEveryMs = 60_000
 
-/** Creates a token and returns it: `base64(user:secret)`, as clients expect it. It can not be read again. */
+/**
+ * Creates a token and returns it: `base64(user:secret)`, as clients expect it. The token can not be read
+ * again later, because only a hash of the secret is stored.
+ */
 export async function createToken(
   database: Database,
   wanted: { readonly userUuid: string; readonly label?: string; readonly developer?: boolean },
@@ -103,7 +115,7 @@ interface StoredToken extends Identity {
   readonly lastUsedAt: Date | null
 }
 
-/** Looks tokens up in PostgreSQL, but not again if the token was found good within the last half second. */
+/** Looks tokens up in PostgreSQL. A token that was found good is not looked up again for half a second. */
 export function createTokenAuthenticator(
   database: Database,
   now: () => number = Date.now,

@@ -73,7 +73,7 @@ export async function listUsers({ db }: Database): Promise<readonly UserRecord[]
 
 /**
  * Changes the given quotas and limits and returns the user; undefined if there is no such user. Objects that
- * pass a lower quota stay.
+ * are beyond a lowered quota stay.
  */
 export async function setQuotas(
   { db }: Database,
