@@ -22,10 +22,10 @@ export type InsertedClone =
   { readonly uuid: string; readonly name: string } | { readonly refusal: string } | 'no-master'
 
 /**
- * Writes the row of one more clone. A clone takes over the image, arguments, size, restart policy and
- * standby settings of its master, and a copy of the environment that is sealed for the clone alone. Its
- * name, its address and its life are its own. The caller has locked the user, the service and its
- * configuration. A refusal is a text for people that holds no secrets; nothing was written then.
+ * Writes the row of one more clone. The clone takes over the image, arguments, size, restart policy and
+ * standby settings of its master, and a copy of the environment that is sealed for the clone alone. It has a
+ * name, an address and a life of its own. The caller has locked the user, the service and its configuration.
+ * If the clone is refused, nothing was written, and the refusal is a text for people that holds no secrets.
  */
 export async function insertClone(
   db: Db,

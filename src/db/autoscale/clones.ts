@@ -27,8 +27,8 @@ export interface AlignDeps extends CreateInstancesDeps {
 export interface WantedSize {
   readonly serviceUuid: string
   /**
-   * The wanted number of instances. Absent: as many as there are. The configuration's sizes bound it when
-   * the work is done.
+   * The wanted number of instances. Absent: as many as count now. The smallest and the largest size of the
+   * configuration bound this number when the alignment is carried out.
    */
   readonly target?: number
   /**
@@ -59,11 +59,11 @@ export type Aligned =
     }
 
 /**
- * Aligns a service: makes it have `target` instances. One transaction gives back all clones that are too
- * many, failed or down. Then clones are added one by one, each in a transaction of its own, until there are
- * enough or one is refused. Every transaction counts the instances again. So the call may be repeated
- * however it ended, and two calls may run at once: nothing is added twice. The decision, with its cause, is
- * kept in the transactions that carry it out. No workflow is told.
+ * Aligns a service: adds or gives back clones until `target` instances count for its size. One transaction
+ * gives back all clones that are too many, failed or down. Then each missing clone is added in a transaction
+ * of its own, until there are enough or a clone is refused. Every transaction counts the instances again, so
+ * nothing is added twice: two calls may run at once, and a call that failed may be repeated. The decision,
+ * with its cause, is kept in the transactions that carry it out. No workflow is told.
  */
 export async function alignClones(deps: AlignDeps, wanted: WantedSize): Promise<Aligned> {
   const trimmed = await inTransaction(deps, (db) => trim(db, deps, wanted))
@@ -107,7 +107,7 @@ async function inTransaction<T>({ database }: AlignDeps, step: (db: Db) => Promi
   return database.db.transaction().execute(step)
 }
 
-/** The rows that a step has locked, and what is left to align by their present state. */
+/** The rows that a step has locked, and the alignment that is left to do as these rows are now. */
 interface LockedPlan {
   readonly locked: LockedAutoscale
   readonly masterUuid: string
@@ -218,8 +218,8 @@ async function retire(db: Db, members: readonly RetiringMember[], cooldownMs: nu
 }
 
 /**
- * The longest drain there is. Of two drains, the one that ends earlier counts. So this drain does not change
- * a drain that is under way.
+ * The longest drain that a user can ask for. Of two drains of a clone, the one that ends earlier counts. So
+ * this value does not change a drain that is under way.
  */
 const longestDrainMs = 3_600_000
 const drainMs = {

@@ -84,10 +84,10 @@ async function close(db: Db, serviceUuid: string) {
 }
 
 /**
- * Undefined if the master is deleted. A master that is about to stop counts as stopped: its workflow
- * remembers a start until then. `liveReservedUntil` does not matter here: the process that set it for a
- * start, perhaps during this very closing, may have died before it asked for the start. A master that waits
- * for its restart does not count as stopped, because it starts by itself.
+ * Reads whether the master is stopped; undefined if it is deleted. A master that is about to stop counts as
+ * stopped, because its workflow remembers a start until it has stopped. A master that waits for its restart
+ * does not count as stopped, because it starts by itself. `liveReservedUntil` does not matter here: the
+ * process that reserved a start, perhaps for this very closing, may have died before it asked for the start.
  */
 async function lookAtMaster(
   db: Db,
@@ -111,7 +111,7 @@ const stoppedStates: ReadonlySet<InstanceState> = new Set([
   InstanceState.Draining,
 ])
 
-/** Keeps the decision unless one was kept since the configuration was deleted. */
+/** Keeps the decision of the closing, unless one was kept since the configuration was deleted. */
 async function keepOnce(
   db: Db,
   { serviceUuid, deletedAt }: { readonly serviceUuid: string; readonly deletedAt: Date },
@@ -129,8 +129,8 @@ async function keepOnce(
 }
 
 /**
- * Removes the row of a deleted configuration once all clones are given back. Workflows of clones that were
- * not told yet are told by the sweep. False if the row is still needed, for example because the service was
+ * Removes the row of a deleted configuration once all clones are given back. If the workflow of a clone was
+ * not told yet, the sweep tells it. False if the row is still needed, for example because the service was
  * configured again. Idempotent.
  */
 export async function removeAutoscaleRow({ db }: Database, serviceUuid: string): Promise<boolean> {

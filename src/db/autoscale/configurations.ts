@@ -45,7 +45,8 @@ export type ChangeAutoscaleOutcome =
  * Configures a service that has no configuration, and makes the service persistent. If an earlier
  * configuration is deleted but not closed yet, its row is taken over. All happens under the lock of the
  * user's row: of two calls at once one is refused, and meanwhile the master can neither be deleted nor get a
- * volume. The order of locks is the same everywhere: the user, the service, its configuration, the instance.
+ * volume. The master is locked before the row of the configuration, which is not the usual order of locks;
+ * `insertInstances` says why that does no harm.
  */
 export async function insertAutoscale(
   database: Database,

@@ -2,7 +2,7 @@ import type { Db, Row } from '../schema/tables.ts'
 import { Refused } from '../refused.ts'
 import { lockUser } from '../account/user-lock.ts'
 
-/** A configuration. Its row and the row of its user are locked until the commit. */
+/** A configuration whose row is locked until the commit, as are the rows of its service and its user. */
 export type LockedAutoscale = Readonly<
   Pick<Row<'autoscaleConfigurations'>, (typeof columns)[number]> & { user: Row<'users'> }
 >
@@ -10,9 +10,10 @@ export type LockedAutoscale = Readonly<
 const columns = ['deletedAt', 'masterUuid', 'minSize', 'maxSize', 'warmupMs', 'cooldownMs'] as const
 
 /**
- * Locks the configuration of a service, a deleted one too. Undefined if the service has none. The order of
- * locks is the same everywhere: the user, the service, its configuration. So clones are made and given back
- * one by one, and never at the same time as a create, start or delete of their user.
+ * Locks the configuration of a service, a deleted one too. Undefined if the service has none. The user's row
+ * is locked first, then the service, then the configuration. So only one transaction at a time makes clones
+ * of a service or gives them back, and meanwhile no other transaction creates, starts or deletes instances
+ * of the same user.
  */
 export async function lockAutoscale(db: Db, serviceUuid: string): Promise<LockedAutoscale | undefined> {
   const owner = await db

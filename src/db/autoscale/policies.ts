@@ -6,7 +6,9 @@ import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import type { Db } from '../schema/tables.ts'
 
-/** The result for each policy, in the order of the request. A change without `refusal` was made. */
+/**
+ * The result for each policy, in the order of the request. A policy without `refusal` was added or removed.
+ */
 export type ChangePoliciesOutcome =
   | { readonly ok: true; readonly changes: readonly PolicyChange[] }
   | { readonly ok: false; readonly refusal: WriteRefusal }

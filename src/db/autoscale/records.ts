@@ -125,8 +125,8 @@ export interface AutoscaledService {
 }
 
 /**
- * Reads those of `serviceUuids` that have a configuration which is not deleted, all with one query. It is
- * cheap enough for thousands of services in a second.
+ * Reads those of `serviceUuids` that have a configuration which is not deleted. One query reads all of them,
+ * which is cheap enough for thousands of services in a second.
  */
 export async function readAutoscaleMembers(
   { db }: Database,
@@ -163,8 +163,8 @@ export async function lookAtMembers(
 }
 
 /**
- * A member as an array of JSON. An object with names would have twice the bytes, and thousands are read every
- * second. Times are in milliseconds.
+ * A member as an array of JSON. An object with names would have twice the bytes, and thousands of members
+ * are read every second. Times are in milliseconds.
  */
 type MemberColumns = readonly [
   uuid: string,
@@ -227,9 +227,10 @@ function memberColumns(eb: ExpressionBuilder<Tables, 'instances' | 'nodes'>) {
 }
 
 /**
- * The latest heartbeat of any host that had sent heartbeats for `hostGoneAfterMs` without a pause. The
- * silence of a host is measured up to this time, because silence means nothing while the API did not listen:
- * after an outage of the API or of this whole machine, hosts have to be heard again first.
+ * The latest heartbeat of any host that had sent heartbeats without a pause for `hostGoneAfterMs` by then.
+ * The silence of a host is measured up to this time and not up to now, because silence means nothing while
+ * the API did not listen. After an outage of the API or of this whole machine, no further host counts as
+ * gone until some host has been heard for `hostGoneAfterMs` again.
  */
 function lastSteadyHeartbeat(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return eb
