@@ -65,8 +65,8 @@ interface FoundOrder extends WantedOrder {
 }
 
 /**
- * The order that the certificate needs. If no domain uses the certificate, its renewal counts like a new
- * order: nobody misses the certificate.
+ * The order that the certificate needs. The renewal of a certificate that no domain uses counts like a new
+ * order, because nothing depends on it.
  */
 async function wantedOrder(db: Db, uuid: string): Promise<FoundOrder | undefined> {
   return db
@@ -111,8 +111,10 @@ async function usersCount(db: Db): Promise<number> {
 }
 
 /**
- * Counts the orders ahead of this one: those of certificates with an open attempt that goes on at a later
- * time. A certificate whose last attempt failed has no open attempt and does not count.
+ * Counts the certificates whose orders come before this one. They were created earlier, and their open
+ * attempt waits for a later time. If this certificate was issued before, only others that were issued before
+ * count; otherwise only others that were not. A certificate whose last attempt failed has no open attempt,
+ * so it does not count.
  */
 async function ordersAhead(
   db: Db,

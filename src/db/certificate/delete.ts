@@ -8,9 +8,10 @@ export type DeleteCertificateOutcome =
   { readonly ok: true } | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Deletes the user's certificate with its key, order and attempts. Refused while a domain uses it. A
- * transaction that gives a certificate to a domain locks the user's row too, so none can do so in between.
- * Of two deletes at once, one finds the certificate. Its workflow ends when it finds no row.
+ * Deletes the user's certificate with its key, order and attempts. Refused while a domain uses the
+ * certificate. A transaction that gives a certificate to a domain locks the user's row too, so no domain
+ * gets this one between the check and the delete. Of two deletes at once, only one finds the certificate.
+ * The certificate's workflow ends when it finds no row.
  */
 export async function deleteCertificate(
   database: Database,

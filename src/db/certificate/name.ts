@@ -5,15 +5,15 @@ import { Refused } from '../refused.ts'
 import type { Db } from '../schema/tables.ts'
 
 /**
- * The most certificates of a user. They outlive their services, so nothing else bounds how many a user makes
- * by creating domains.
+ * The most certificates that a user may have. Certificates outlive their services, so the quota of services
+ * does not bound them.
  */
 export const maxCertificatesPerUser = 1_000
 
 /**
  * A name that none of the user's certificates has: the given one, or a generated one. The caller's
  * transaction has locked the user's row, so the name and the room for one more certificate stay free until
- * the commit. Throws `Refused`.
+ * the commit. Throws `Refused` if the given name is taken or the user has too many certificates.
  */
 export async function nameNewCertificate(
   db: Db,

@@ -22,8 +22,9 @@ const storedColumns = ['directory', 'keySealed', 'orderUrl'] as const
 type StoredOrder = Readonly<Pick<Row<'certificateOrders'>, (typeof storedColumns)[number]>>
 
 /**
- * The order under way, with the key for its finalising. If there is none with this authority, an order with
- * a new key is begun; two calls at once both get the key of the first. Undefined if the certificate is gone.
+ * The order under way with this authority, and the new key of the certificate. If there is none, an order
+ * with a new key is begun; two calls at once both get the key of the first. Undefined if the certificate is
+ * gone.
  */
 export async function ensureOrderKey(
   { database, secretBox }: CertificateDeps,
@@ -33,8 +34,8 @@ export async function ensureOrderKey(
   const stored = await storedOrder(database.db, uuid)
   const kept = stored && openedOrder(secretBox, uuid, { stored, directory })
   if (kept !== undefined) return kept
-  // A stored order is of another authority here, or its key can not be opened, so it is of no use. It is
-  // replaced unless somebody else replaced it since it was read.
+  // If an order is stored here, it is of another authority, or its key can not be opened. It is of no use,
+  // so it is replaced, unless another call has replaced it since it was read.
   const keySealed = secretBox.seal(wanted.makeKeyPem(), orderKeyContext(uuid))
   await database.db
     .insertInto('certificateOrders')

@@ -100,8 +100,8 @@ export interface CertificateFacts {
 
 /**
  * Replaces chain, key and facts, all at once, and drops order and challenges. Gateways use the certificate
- * as soon as its workflow records the state `valid`. Installing the same chain again changes nothing. False
- * if the certificate is gone.
+ * at once if its state is `valid`, as it is at a renewal; otherwise as soon as its workflow records this
+ * state. Installing the same chain again changes nothing. False if the certificate is gone.
  */
 export async function installCertificate(
   { database, secretBox }: CertificateDeps,

@@ -16,7 +16,7 @@ export interface CertificateRow extends Readonly<Omit<Row<'certificates'>, (type
   readonly services: readonly { readonly uuid: string; readonly name: string }[]
 }
 
-/** Rows that are `CertificateRow`. */
+/** Selects certificates as readers get them; the rows are `CertificateRow`. */
 export function selectCertificates(db: Db) {
   return db
     .selectFrom('certificates')

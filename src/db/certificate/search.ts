@@ -33,9 +33,9 @@ export async function overlookCertificates(
 }
 
 /**
- * For administrators: the certificate with this UUID and the certificates with this name, of every user or
- * of `userName` alone. If there are none, the certificates with which the domain of this name is served; if
- * there are none either, those whose common name it is.
+ * For administrators: the certificates, of every user or of `userName` alone, that have this text as their
+ * UUID or name. If there are none, the certificates of the domain with this name. If there are none either,
+ * the certificates with this common name.
  */
 export async function searchCertificates(
   { db }: Database,

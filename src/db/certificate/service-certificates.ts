@@ -12,10 +12,10 @@ import { anyOf } from '../sql/lists.ts'
 import { now } from '../sql/time.ts'
 
 /**
- * Chooses the certificate for a domain; null for names of the metro domain. A certificate that the request
- * names has to fit. Otherwise one of the user's that fits is taken, a valid one rather than a pending one.
- * If none fits, a new one is requested by writing a row in state pending. The caller's transaction has
- * locked the user's row.
+ * Chooses the certificate for a domain; null for names of the metro domain. If the request names a
+ * certificate, that certificate has to fit. Otherwise one of the user's certificates that fit is taken, a
+ * valid one rather than a pending one. If none fits, a new certificate is requested: its row is written in
+ * state `pending`. The caller's transaction has locked the user's row. Throws `Refused`.
  */
 export async function chooseCertificate(
   db: Db,
@@ -50,7 +50,7 @@ async function givenCertificate(
 
 /**
  * Whether an uploaded certificate has expired. The platform does not renew it, so a new domain can not use
- * it. Never null.
+ * it. The condition is never null, so it can be negated.
  */
 function isSpent(eb: ExpressionBuilder<Tables, 'certificates'>) {
   return eb.and([
@@ -61,8 +61,8 @@ function isSpent(eb: ExpressionBuilder<Tables, 'certificates'>) {
 }
 
 /**
- * The best of the user's certificates for a domain. A certificate in state `error` is not tried again by
- * itself, so it fits no domain.
+ * The best of the user's certificates for a domain. The platform does not by itself try again to get a
+ * certificate in state `error`, so a certificate in that state fits no domain.
  */
 async function fittingCertificate(
   db: Db,
