@@ -4,7 +4,10 @@ import type { Database } from '../database.ts'
 import { ago } from '../sql/time.ts'
 import { releasedSecret } from './hosts.ts'
 
-/** A host as its administrator sees it. Its secret is left out, so that no key is needed to read it. */
+/**
+ * A host as its administrator sees it. Its secret is left out, so that the list can be read without the
+ * secret key.
+ */
 export interface NodeOverview {
   readonly id: string
   readonly agentUrl: string

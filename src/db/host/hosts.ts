@@ -32,7 +32,7 @@ export interface NodesDeps {
   readonly secretBox: SecretBox
 }
 
-/** The lock under which subnets are assigned, once per host. The number has no other meaning. */
+/** The lock under which hosts get their subnets one after the other. The number has no other meaning. */
 const subnetLock = 7_070_002
 
 /**
@@ -99,7 +99,7 @@ async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefine
     .executeTakeFirst()
 }
 
-/** Adds a host. If another call was faster, the answer is the row that it wrote. */
+/** Adds a host. If another call has added it meanwhile, returns the row that the other call wrote. */
 async function addNode(
   db: Db,
   node: { readonly id: string; readonly firstSubnet: string },
@@ -132,8 +132,8 @@ export async function isNodeSecret(deps: NodesDeps, nodeId: string, secret: stri
 }
 
 /**
- * Whether a sealed text holds this secret. Also false if it was sealed with a key that is lost: an
- * administrator has to release the host then.
+ * Whether a sealed text holds this secret. Also false if the text can not be opened because its key is lost;
+ * then an administrator has to release the host.
  */
 function isSealed(
   { secretBox }: NodesDeps,

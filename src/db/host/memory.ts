@@ -6,7 +6,10 @@ import { constant } from '../sql/constants.ts'
 import { anyOf } from '../sql/lists.ts'
 import { total } from '../sum.ts'
 
-/** The memory that VMs on a host take together, each as `footprintMb` counts it. */
+/**
+ * The memory that all instances of a host that are not stopped would take with a VM, each as `footprintMb`
+ * counts it. Callers may leave out some of these instances.
+ */
 function footprints(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return eb
     .selectFrom('instances')
@@ -19,18 +22,19 @@ function footprints(eb: ExpressionBuilder<Tables, 'nodes'>) {
 }
 
 /**
- * The memory that all instances of a host would take that are not stopped. PostgreSQL answers it from an
- * index alone.
+ * The memory that a host needs if all its instances that are not stopped run at once. PostgreSQL reads this
+ * from an index alone.
  */
 export function promisedFootprintMb(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return footprints(eb).$asScalar().$notNull()
 }
 
 /**
- * The memory of the instances that have a VM, as far as rows tell. A sleeping instance has no VM. After a
- * failed start it has none until the next try. An instance that was deleted while it started gets none, so a
- * user who creates and deletes in a loop keeps nobody from the memory. If this sum is less than the host's
- * own count, the host still refuses a start. The sum is never more, so no start is refused that fits.
+ * The memory of the instances that have a VM, as far as the rows tell. Instances without a VM are left out:
+ * those that sleep, those that wait for the next try after a failed start, and those that were deleted while
+ * they started. So a user who creates and deletes instances in a loop does not take the memory from others.
+ * An instance in doubt is left out, too: if the sum is too small, the host still refuses a start that does
+ * not fit; if it were too large, a start that fits would be refused.
  */
 export function heldFootprintMb(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return footprints(eb)

@@ -10,7 +10,9 @@ export async function registryQuotaMb({ db }: Database, userName: string): Promi
   return user?.hardRegistryMb
 }
 
-/** Records the size of each user's images in the registry. It is 0 for users that are not named. */
+/**
+ * Records the size of each user's images in the registry. The size is 0 for users who are not in `usage`.
+ */
 export async function recordRegistryUsage(
   { db }: Database,
   usage: ReadonlyMap<string, number>,

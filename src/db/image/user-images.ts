@@ -1,8 +1,8 @@
 import type { Database } from '../database.ts'
 
 /**
- * `<repository>@sha256:<hex>` of the images that the user's instances run. The registry can not list those
- * that lost their tag.
+ * The images that the user's instances run, each as `<repository>@sha256:<hex>`. The registry lists images
+ * by their tags, so it can not list those of them that have lost their tag.
  */
 export async function imagesOfUser({ db }: Database, userName: string): Promise<readonly string[]> {
   const rows = await db
@@ -18,8 +18,8 @@ export async function imagesOfUser({ db }: Database, userName: string): Promise<
 }
 
 /**
- * The same for all users. A deleted instance does not need its image any more, even if its host has not
- * removed it yet: nothing starts it again.
+ * The images that the instances of all users run. A deleted instance does not need its image any more, even
+ * if its host has not removed the instance yet, because nothing starts it again.
  */
 export async function imagesInUse({ db }: Database): Promise<readonly string[]> {
   const rows = await db
