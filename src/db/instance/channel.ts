@@ -6,8 +6,8 @@ import type { Tables } from '../schema/tables.ts'
 export const instanceChannel = 'roost_instance'
 
 /**
- * Counts rows, and notifies listeners of each row's object once the transaction commits. A statement selects
- * this from the rows that it changed; the answer is always one row.
+ * Counts rows, and for each row notifies the listeners of the object with this UUID when the transaction
+ * commits. A statement selects this from the rows that it changed; the answer is always one row.
  */
 export function countNotified(uuid: Expression<string>): AggregateFunctionBuilder<Tables, never, number> {
   const eb = expressionBuilder<Tables>()

@@ -38,17 +38,17 @@ export interface CreateInstancesDeps {
 }
 
 /**
- * Writes the rows of an instance and its replicas with all that is made with them (service, domains,
- * certificates, volumes). All are written or none, in one transaction under the lock of the user's row:
- * creates and starts of one user run one after the other, so parallel ones can not exceed a limit. Returns
- * the rows in the order in which they were named, the first without suffix. No workflow is started, neither
+ * Writes the rows of an instance and its replicas, with the service, domains, certificates and volumes that
+ * are made for them. One transaction writes all or nothing, under the lock of the user's row: creates and
+ * starts of one user run one after the other, so parallel requests can not exceed a limit. Returns the rows
+ * in the order of creation; if a name was asked for, the first row has it. No workflow is started, neither
  * of instances nor of volumes.
  *
- * Locks are always taken in this order, so that no two transactions wait for each other: the user, a
- * service, its autoscale configuration, domains by name, a volume, an instance, hosts by id. One exception
- * does no harm: a delete of an instance locks the instance's row before those of its service, volume and
- * configuration. It locks the user's row first of all, so no transaction with the other order runs beside
- * it.
+ * Locks are taken in this order, so that no two transactions wait for each other: the user, a service, its
+ * autoscale configuration, domains by name, a volume, an instance, hosts by id. Two kinds of transactions
+ * lock an instance earlier. A delete of an instance locks it before its service, volume and configuration. A
+ * new autoscale configuration locks its master before its own row. That does no harm, because both lock the
+ * user's row first of all, so no transaction with the other order runs beside them.
  */
 export async function insertInstances(
   deps: CreateInstancesDeps,
@@ -102,8 +102,8 @@ async function insertAll(
 }
 
 /**
- * The service that the instances are attached to. A service that several instances share is not deleted with
- * one of them.
+ * The service that the instances are attached to; null if there is none. A new service for several instances
+ * is persistent, so that it is not deleted with one of them.
  */
 async function chooseService(
   db: Db,

@@ -8,18 +8,19 @@ import type { InstanceRow } from './row.ts'
  * Marks an instance deleted, and with it the objects that were made for it alone. Returns the row as it was.
  * Undefined if the instance is deleted already, or is not this user's. Needs a transaction of its own.
  *
- * First the user's row is locked, as it is for a new instance. So a transaction that attaches a second
- * instance to a service and one that deletes the first run one after the other. Without this lock they would
- * wait for each other: the first has the user and wants the service, the second has the service and wants the
- * user, because PostgreSQL checks all foreign keys of a row again when one of them is cleared in the
- * transaction that marked the row. The lock is a statement of its own: only a statement that begins after the
- * lock was taken sees the clones that were made before.
+ * The user's row is locked first, as it is for a new instance. So a transaction that attaches a second
+ * instance to a service and one that deletes the first instance run one after the other. Without this lock
+ * they would wait for each other. The first transaction has locked the user and waits for the service. The
+ * second has locked the service and waits for the user: when it deletes the service, the instance's
+ * reference to the service is cleared, and PostgreSQL then checks all foreign keys of the instance's row
+ * again, because this same transaction changed the row before. The lock is a statement of its own, because
+ * only a statement that begins after the lock was taken sees the clones that were made before it.
  *
  * Marked or deleted with the instance:
  * - A service that is not persistent. If a second instance was attached meanwhile, the service is persistent
  *   by now and stays.
- * - A volume that is not persistent. It is only marked: its row stays until the host has removed it. A volume
- *   that was detached meanwhile is persistent, and the instance does not name it any more.
+ * - A volume that is not persistent. It is only marked: its row stays until the host has removed the volume.
+ *   A volume that was detached meanwhile is persistent, and the instance does not name it any more.
  * - The configuration of which the instance is the master, and its clones. The clones do not drain, because
  *   the master itself does not.
  *

@@ -19,7 +19,9 @@ import type { InstanceRow } from './row.ts'
 export interface InstanceFilter extends ListPage {
   /** Only instances in these states. Absent: in any state. */
   readonly states?: readonly InstanceState[]
-  /** Goes with `states`. Instances that count as being in another state than their row says. */
+  /**
+   * Used with `states`. Each of these instances counts as being in the given state, whatever its row says.
+   */
   readonly insteadOfRows?: ReadonlyMap<string, InstanceState>
 }
 
@@ -46,8 +48,9 @@ export async function findInstances(
   return inOrderOf(identifiers, found.flat())
 }
 
-// Each identifier is one look into an index. Without the lateral part the planner may read all that the user
-// has; `offset` keeps it from merging that part into the rest.
+// Each identifier is looked up in an index. Without the lateral part, the planner may read all instances of
+// the user. The offset of 0 leaves out no row; it keeps the planner from merging the lateral part into the
+// rest of the query.
 
 async function findByUuid(db: Db, userUuid: string, uuids: readonly string[]) {
   const query = db
@@ -101,7 +104,7 @@ export async function listInstanceNames(
   return selectInstances(db, userUuid, filter).select(['uuid', 'name']).execute()
 }
 
-/** The columns of the user's instances in these states that are needed to ask their hosts. */
+/** The user's instances in these states, with the columns that are needed to ask their hosts. */
 export async function listPlacements(
   { db }: Database,
   userUuid: string,
@@ -147,10 +150,11 @@ export async function findByUuids(
 
 /**
  * Marks the user's instance deleted: readers do not see it any more, and its name and quota are free.
- * Returns the row as it was; undefined if the user has no such instance, so of two deletes at once, one
- * finds it. In the same transaction go its service if that is not persistent, its volume if that is not
- * persistent (`findDeletedVolume` reads it), and the configuration of which it is the master with all clones
- * (`findGoneWithMaster`). The workflows of all of them have the hosts remove what is there.
+ * Returns the row as it was. Undefined if the user has no such instance, so of two deletes at once, only one
+ * gets the row. The same transaction deletes the service if it is not persistent, marks the volume deleted
+ * if it is not persistent (`findDeletedVolume` reads it), and marks the configuration of which the instance
+ * is the master deleted with all clones (`findGoneWithMaster` reads them). The workflows of all of them have
+ * the hosts remove what is there.
  */
 export async function markDeleted(
   { db }: Database,
@@ -171,9 +175,9 @@ export type StartRefusal =
   | { readonly kind: 'retired' }
 
 /**
- * Admits a start under the lock of the user's row. Checks the live quotas and, if the instance has no VM,
- * the memory of its host. Reserves a place in the quotas for a while; within that time the state itself
- * becomes a live one. An instance that is live already needs no reservation.
+ * Admits a start under the lock of the user's row. Checks the live quotas, unless the instance is live and
+ * so counts already. If the instance has no VM, checks the memory of its host. Then keeps a place in the
+ * quotas for `liveReservationMs`; within that time the instance gets a state that is live by itself.
  */
 export async function reserveLive({ db }: Database, userUuid: string, uuid: string): Promise<ReserveOutcome> {
   return db.transaction().execute(async (db): Promise<ReserveOutcome> => {

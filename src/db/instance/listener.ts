@@ -18,14 +18,17 @@ export interface ListenerEvents {
 
 const firstReconnectDelayMs = 50
 const maxReconnectDelayMs = 1_000
-/** A connection that is dead but was never closed is noticed after the sum of the two. */
+/**
+ * A connection gets a query every 10 s and has 5 s to answer. So a connection that is dead but was never
+ * closed is noticed within 15 s.
+ */
 const probeEveryMs = 10_000
 const probeTimeoutMs = 5_000
 const connectTimeoutMs = 5_000
 
 /**
- * Holds one connection that listens. When it is lost, connects again and tries until that succeeds. Resolves
- * when the first connection listens; throws if that one fails.
+ * Holds one connection that listens. When the connection is lost, tries to connect again until that
+ * succeeds. Resolves when the first connection listens; throws if the first connection fails.
  */
 export async function openInstanceListener(
   database: Database,
@@ -46,7 +49,8 @@ export async function openInstanceListener(
         await sleep(delayMs, undefined, { signal: closing.signal })
         current = await connect(database, events, onLost)
       } catch {
-        // The listener is being closed, or PostgreSQL is still away. Reads of that time fail by themselves.
+        // The listener is being closed, or PostgreSQL is still away. Nothing is reported here, because the
+        // queries of readers fail by themselves meanwhile.
         if (closing.signal.aborted) return
         continue
       }

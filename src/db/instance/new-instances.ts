@@ -40,7 +40,9 @@ export interface NewInstances {
   readonly scaleToZero?: ScaleToZero
   /** The service that all replicas share. Absent: they are attached to none. */
   readonly service?: ServiceChoice
-  /** Absent: no volume. Each replica has a volume of its own, so replicas can only have new ones. */
+  /**
+   * Absent: no volume. Each replica has a volume of its own, so an existing volume can not go with replicas.
+   */
   readonly volume?: VolumeChoice
 }
 
@@ -64,14 +66,14 @@ export function firstState({
 export interface WantedNames {
   readonly userUuid: string
   readonly count: number
-  /** The wanted name of the first one. It has to be free. */
+  /** The name that was asked for the first instance. It has to be free. */
   readonly given?: string
   /** Proposes another name at each call. */
   readonly propose: () => string
 }
 
 /**
- * Chooses free names. The caller has locked the user's row, so they stay free until the commit. Throws
+ * Chooses free names. The caller has locked the user's row, so the names stay free until the commit. Throws
  * `Refused`.
  */
 export async function chooseNames(

@@ -35,25 +35,28 @@ interface Candidate {
   readonly id: string
   readonly subnet: string
   readonly nextAddress: number
-  /** The memory left if all instances ran that are not stopped. New instances are spread by it. */
+  /**
+   * The memory that would be left if all instances that are not stopped ran. New instances go to the host
+   * that has most of it.
+   */
   freeMemoryMb: number
   /**
-   * The memory left for instances that start now. At first it is counted as if all sleeping instances ran,
-   * which is a quick query. `measureRoom` makes it exact if that is not enough.
+   * The memory left for instances that start now. At first sleeping instances count as if they ran, because
+   * that is a quick query. If no host has enough room then, `measureRoom` makes this number exact.
    */
   roomMb: number
   /** The room left for volumes. Negative if the host's disk shrank. */
   freeVolumeMb: number
 }
 
-/** How many addresses one query checks. Most of them are free as a rule. */
+/** How many addresses one query checks. Most addresses are free as a rule, so one query finds enough. */
 const addressWindow = 256
 
 /**
  * Places `count` instances one by one and takes their addresses. Each goes to the live host that has most
- * free memory at its turn, among the hosts that have its volume or room for it. The hosts' rows are locked
- * in a fixed order until the commit, so that neither an address nor room is given out twice. Throws
- * `Refused`.
+ * free memory at that moment, among the hosts that have room for the instance and its volume. If the volume
+ * exists already, only its host is chosen. The hosts' rows are locked in a fixed order until the commit, so
+ * that neither an address nor room is given out twice. Throws `Refused`.
  */
 export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<readonly Placement[]> {
   const candidates = await lockCandidates(db, wanted.volume)
@@ -125,8 +128,8 @@ async function noNode(db: Db): Promise<WriteRefusal> {
 }
 
 /**
- * Reads the locked hosts in a statement of its own: a statement that waited for the locks would sum up rows
- * as they were before it waited. Instances and volumes that are deleted but not yet removed still hold their
+ * Reads the locked hosts in a statement of its own, because a statement that waits for locks sums up rows as
+ * they were before it waited. Instances and volumes that are deleted but not yet removed still hold their
  * room, so they count.
  */
 async function readCandidates(
@@ -160,8 +163,8 @@ async function readCandidates(
 }
 
 /**
- * Makes `roomMb` exact: sleeping instances hold no memory, so it is free for others. Only done if no host
- * has enough room while sleeping instances count as running.
+ * Makes `roomMb` exact: sleeping instances hold no memory, so they do not count any more. Only done if no
+ * host has enough room while they count.
  */
 async function measureRoom(db: Db, candidates: readonly Candidate[], neededMb: number): Promise<void> {
   if (candidates.some(({ roomMb }) => roomMb >= neededMb)) return
@@ -206,9 +209,7 @@ function noRoom(
   return { kind: 'no-volume-room', ...asked, roomiestMb }
 }
 
-/**
- * The next `count` free addresses after the last one that was given out. Undefined if there are not as many.
- */
+/** The next `count` free addresses after the last one that was given out. Undefined if fewer are free. */
 async function takeAddresses(db: Db, node: Candidate, count: number): Promise<readonly string[] | undefined> {
   const free: number[] = []
   let from = node.nextAddress

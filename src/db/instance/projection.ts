@@ -7,8 +7,8 @@ import { countNotified } from './channel.ts'
 /**
  * Writes the projection that the workflow decided, and notifies those who wait for it. A revision that is
  * not greater than the row's is out of date or a repeat and changes nothing. Nothing happens either if the
- * instance is gone. Returns whether it was written. A live state ends the reservation of its start, so that
- * the reservation can not outlast the next stop.
+ * row is gone. Returns whether the projection was written. A live state ends the reservation of its start,
+ * so that the reservation can not outlast the next stop.
  */
 export async function recordInstance(
   { db }: Database,
@@ -66,7 +66,8 @@ function columnsFor(projection: InstanceProjection) {
 }
 
 /**
- * The column of a projection's field. The type covers all fields: a field without a column does not compile.
+ * The column of a field of the projection. If a field has no column in `columnsFor`, this file does not
+ * compile.
  */
 type ColumnOf<Field> = Field extends `${infer Moment}AtMs` ? `${Moment}At` : Field
 

@@ -50,8 +50,8 @@ export async function findDeletedRows(
 }
 
 /**
- * Marks an instance deleted that deletes itself when it stops, together with all that goes with any delete.
- * Idempotent.
+ * Marks an instance deleted because its workflow found that it is to be deleted when it stops. All that goes
+ * with any delete is deleted with it. Idempotent.
  */
 export async function markEphemeralDeleted({ db }: Database, uuid: string): Promise<void> {
   await db.transaction().execute((db) => markInstanceDeleted(db, { uuid }))

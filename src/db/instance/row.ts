@@ -23,7 +23,7 @@ export type InstanceRow = Readonly<Omit<Row<'instances'>, (typeof inner)[number]
 
 const selection = selectionOf(instanceColumns)
 
-/** Has a query that is no part of a larger one read whole rows. */
+/** Lets a query read whole rows. The query must not be a part of a larger one; `selectionOf` says why. */
 export function selectRows<DB, Table extends keyof DB>(
   query: SelectQueryBuilder<DB, Table, object>,
 ): SelectQueryBuilder<DB, Table, InstanceRow> {

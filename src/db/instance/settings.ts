@@ -19,8 +19,8 @@ export function workflowSettings(row: InstanceRow): InstanceSettings {
 }
 
 /**
- * The reverse of `recordInstance`: the projection in a row. A field of the projection that is not read here
- * does not compile.
+ * The reverse of `recordInstance`: reads the projection from a row. If a field of the projection is missing
+ * here, this file does not compile.
  */
 function projectionIn(row: InstanceRow): InstanceProjection {
   return {

@@ -35,7 +35,8 @@ export interface InstanceWatch {
 }
 
 /**
- * The pause after a failed read. If the listening connection is lost too, its return wakes the wait earlier.
+ * The pause after a failed read. If the listening connection was lost too, the pause ends as soon as there
+ * is a new connection.
  */
 const rereadAfterMs = 1_000
 
