@@ -21,7 +21,9 @@ export const AcmeChallenge = defineEntity({
     chain: p.text().nullable(),
     keySealed: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
-    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
+    /**
+     * The last transaction that changed anything that the route feed shows of this row. A trigger writes it.
+     */
     feedXid: p
       .string()
       .columnType('xid8')

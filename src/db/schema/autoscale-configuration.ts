@@ -30,7 +30,8 @@ export const AutoscaleConfiguration = defineEntity({
     deletedAt: p.datetime(3).nullable(),
     workflowStartedAt: p.datetime(3).nullable(),
     /**
-     * The instance that clones are made from. Null if it is deleted; the configuration is deleted with it.
+     * The instance from which clones are made. Null once that instance's row is removed. The configuration
+     * was marked deleted together with the instance.
      */
     master: () =>
       p.manyToOne(Instance).nullable().deleteRule('set null').index('autoscale_configurations_master_index'),

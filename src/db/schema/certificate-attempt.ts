@@ -2,8 +2,8 @@ import { defineEntity, p } from '@mikro-orm/postgresql'
 import { Certificate } from './certificate.ts'
 
 /**
- * What was seen in one attempt, so that the certificate's owner can learn why it failed. The last attempts
- * are kept.
+ * What was seen in one attempt, so that the certificate's owner can learn why the attempt failed. The last
+ * attempts of each certificate are kept.
  */
 export const CertificateAttempt = defineEntity({
   name: 'CertificateAttempt',

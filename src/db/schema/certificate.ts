@@ -41,12 +41,14 @@ export const Certificate = defineEntity({
     notAfter: p.datetime(3).nullable(),
 
     state: p.enum(() => CertificateState),
-    /** From here on: together with `state`, the projection of the workflow's life. */
+    /** From here to `failure`, and with `state`: the projection of the life, which the workflow writes. */
     revision: p.bigint('number').default(0),
     attempt: p.integer().default(0),
     nextAt: p.datetime(3).nullable(),
     failure: p.text().nullable(),
-    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
+    /**
+     * The last transaction that changed anything that the route feed shows of this row. A trigger writes it.
+     */
     feedXid: p
       .string()
       .columnType('xid8')

@@ -4,8 +4,7 @@ import type { Row, Tables } from './tables.ts'
 
 /**
  * The columns of a table as the entity has them, without those in `left`. Queries name their columns instead
- * of selecting all, because the columns of a prepared statement must not change when a newer version adds
- * one.
+ * of selecting all: the columns of a prepared statement must not change when a newer version adds a column.
  */
 export function columnsOf<Table extends keyof Tables, Left extends keyof Row<Table> = never>(
   table: Table,
@@ -24,7 +23,7 @@ interface Property {
 }
 
 /**
- * The column of a property. That of a reference ends with the name of the other table's primary key:
+ * The column of a property. The column of a reference ends with the name of the other table's primary key:
  * `userUuid`.
  */
 function columnOf(name: string, property: unknown): string {

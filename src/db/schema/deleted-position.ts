@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 
 /**
- * Where a deleted object stood in its list, so that a page can go on behind it. A trigger writes these rows
- * and removes the oldest ones; `src/db/list-position.ts` explains why.
+ * Where a deleted object stood in its list, so that a page can begin behind the object. A trigger writes
+ * these rows and removes the oldest ones; `src/db/list-position.ts` explains why.
  */
 export const DeletedPosition = defineEntity({
   name: 'DeletedPosition',

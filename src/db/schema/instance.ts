@@ -10,9 +10,11 @@ import { User } from './user.ts'
 import { Volume } from './volume.ts'
 
 /**
- * What the user asked for (never changed after the insert) and, from `revision` on, the projection of the
- * life, which the instance's workflow writes. A row with `deletedAt` is invisible to every reader. It stays
- * until the host has removed the instance.
+ * An instance. The columns before `revision` say what the user asked for and where the instance was placed.
+ * After the insert, only its service, its volume and the platform's own marks, such as `deletedAt`, change
+ * there. The columns from `revision` on are the projection of the life, which the instance's workflow
+ * writes. A row with `deletedAt` is invisible to every reader. It stays until the host has removed the
+ * instance.
  */
 export const Instance = defineEntity({
   name: 'Instance',
@@ -97,8 +99,8 @@ export const Instance = defineEntity({
     /** The master from which autoscale made this instance. */
     cloneOf: p.uuid().nullable(),
     /**
-     * Since when autoscale gives the instance back, and how long it may drain. It is deleted when it has
-     * stopped.
+     * Since when autoscale gives the instance back, and how long it may drain. The instance is deleted when
+     * it has stopped.
      */
     retiredAt: p.datetime(3).nullable(),
     retireDrainMs: p.integer().nullable(),
@@ -137,7 +139,9 @@ export const Instance = defineEntity({
     failureKind: p.text().$type<HostFailure>().nullable(),
     snapshotUuid: p.uuid().nullable(),
     standbyDisabled: p.boolean().default(false),
-    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
+    /**
+     * The last transaction that changed anything that the route feed shows of this row. A trigger writes it.
+     */
     feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('instances_feed_index'),
   },
 })

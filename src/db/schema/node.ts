@@ -12,7 +12,7 @@ export const Node = defineEntity({
     agentSecret: p.text(),
     accelerator: p.text().$type<NodeHeartbeat['accelerator']>(),
     memoryMb: p.integer(),
-    /** Room for volumes in all, in MiB. */
+    /** The room for all volumes of the host together, in MiB. */
     volumeMb: p.integer().default(0),
     /** The size of each user's unpacked images, by the user's UUID. */
     imageBytes: p.json<Readonly<Record<string, number>>>().default('{}'),
@@ -27,7 +27,9 @@ export const Node = defineEntity({
     heartbeatAt: p.datetime(3),
     /** The time of the first heartbeat since the last silence. */
     heardSince: p.datetime(3).defaultRaw('now()'),
-    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
+    /**
+     * The last transaction that changed anything that the route feed shows of this row. A trigger writes it.
+     */
     feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('nodes_feed_index'),
   },
 })

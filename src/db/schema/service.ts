@@ -2,7 +2,10 @@ import { defineEntity, p } from '@mikro-orm/postgresql'
 import type { PublishedPort } from '../../domain/service/handler.ts'
 import { User } from './user.ts'
 
-/** Published ports and how their traffic is balanced. Only `persistent` changes after the insert. */
+/**
+ * Published ports and how their traffic is balanced. After the insert only `persistent` and `feedXid`
+ * change.
+ */
 export const Service = defineEntity({
   name: 'Service',
   tableName: 'services',
@@ -20,7 +23,9 @@ export const Service = defineEntity({
     softLimit: p.integer(),
     hardLimit: p.integer(),
     ports: p.json<readonly PublishedPort[]>(),
-    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
+    /**
+     * The last transaction that changed anything that the route feed shows of this row. A trigger writes it.
+     */
     feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('services_feed_index'),
   },
 })

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import type { InferEntity } from '@mikro-orm/postgresql'
 
-/** An account. Its row is the lock under which quotas are checked. */
+/** An account. While its row is locked, quotas are checked and what they permit is written. */
 export const User = defineEntity({
   name: 'User',
   tableName: 'users',

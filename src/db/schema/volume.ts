@@ -47,10 +47,10 @@ export const Volume = defineEntity({
     /** False: the volume was made with an instance and is deleted with it, unless it is detached before. */
     persistent: p.boolean(),
 
-    /** From here on: the projection of the workflow's life. */
+    /** From here on: the projection of the life, which the workflow writes. */
     revision: p.bigint('number').default(0),
     phase: p.enum(() => VolumePhase).default(VolumePhase.Uninitialized),
-    /** Whether the file system was complete once. */
+    /** Whether the file system was complete once. From then on the file is never formatted again. */
     made: p.boolean().default(false),
     /** The reason if the phase is `error`. */
     failure: p.text().nullable(),

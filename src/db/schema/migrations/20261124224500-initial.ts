@@ -37,7 +37,10 @@ const feedTables = [
   `insert into feed_forgotten ("only", xid) values (true, '0')`,
 ]
 
-/** In each function, `tg_argv[0]` names the feed topics that the change concerns, with spaces between. */
+/**
+ * `tg_argv[0]` names the feed topics that the change concerns, with spaces between. Only
+ * `feed_touch_service` has no such argument.
+ */
 const feedFunctions = [
   `create function feed_touch() returns trigger language plpgsql as $$
    begin
@@ -50,7 +53,7 @@ const feedFunctions = [
      perform pg_notify('roost_feed', tg_argv[0]);
      return null;
    end $$;`,
-  // A node's id may be used again, and be removed again.
+  // The id of a node may be used again, and that node may be removed too. Its entry then exists already.
   `create function feed_bury() returns trigger language plpgsql as $$
    begin
      insert into feed_gone (what, id, node_id)
