@@ -7,15 +7,17 @@ import { ago } from '../sql/time.ts'
  * The change feed: the rows of services, instances, nodes, certificates and challenges that a reader does
  * not know yet.
  *
- * Each row has `feed_xid`, the last transaction that changed anything the feed shows of the row. Triggers
- * keep it; other changes, such as usage and boot times, do not count. A deleted row leaves a row in
- * `feed_gone`. A read returns, from one snapshot, all rows from a revision on. It also returns the revision
- * for the next read: the oldest transaction that was still under way. So a transaction with a low number
- * that commits late is not missed, whatever the order of the commits. In exchange, rows may be read again,
- * which is harmless.
+ * Each row has `feed_xid`, the number of the last transaction that changed anything that the feed shows of
+ * the row. Triggers write it; changes that the feed does not show, such as boot times, leave it as it is. A
+ * deleted row leaves an entry in `feed_gone`.
  *
- * Transaction numbers are valid on one running server only. So a revision names the server by the time of
- * its start and the database: after another start, a failover or a restored backup the reader gets
+ * A read returns, from one snapshot, all rows whose transaction number is the revision or a later one. It
+ * also returns the revision for the next read, which is the number of the oldest transaction that was still
+ * under way. So a transaction with a low number that commits late is not missed, whatever the order of the
+ * commits. In exchange, rows may be read again, which is harmless.
+ *
+ * Transaction numbers are valid on one running server only. So a revision also names the server, by the time
+ * of its start and the database. After another start, a failover or a restored backup the reader gets
  * everything again.
  */
 export interface FeedRead {
@@ -33,7 +35,7 @@ export const feedChannel = 'roost_feed'
 export const feedTopics = ['routes', 'names'] as const
 export type FeedTopic = (typeof feedTopics)[number]
 
-/** The form of a revision. Anything longer was not made here. */
+/** The form of a revision. A text of another form counts as no revision. */
 const revisionPattern = /^(\d{1,20}-\d{1,10})\.(\d{1,19})$/
 
 export async function readFeed(
@@ -72,8 +74,8 @@ export function keyOf({ kind, id }: FeedRow): string {
 const rememberGoneMs = 3_600_000
 
 /**
- * Deletes old entries of `feed_gone`, which bounds their number. Any number of processes may call it at any
- * time.
+ * Deletes old entries of `feed_gone`, so that their number is bounded. Returns how many were deleted. Any
+ * number of processes may call this at any time.
  */
 export async function forgetGone(
   { db }: Database,

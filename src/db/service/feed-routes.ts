@@ -15,7 +15,8 @@ export interface FeedDeps {
 
 /**
  * Turns a row of the feed into a line for gateways and opens the sealed texts in it. If the key of a
- * certificate can not be opened, the certificate can not be used.
+ * certificate can not be opened, the line shows the certificate in state `error`. If the secret of a host
+ * can not be opened, the line says that the host is gone.
  */
 export function routeLine(box: SecretBox, { kind, id, body }: FeedRow): RouteLine {
   if (body === null) return { kind: 'gone', what: kind as RouteKind, id }

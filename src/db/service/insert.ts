@@ -85,9 +85,9 @@ async function insertDomains(
 }
 
 /**
- * Writes domains; returns the first one that somebody has already, if any. The caller rolls back or tries
- * another name then. Waits for transactions that are just taking or releasing one of the names. All take
- * names in the same order, so no two wait for each other.
+ * Writes domains. If some service has one of them already, returns the first such name; the caller then
+ * rolls back or tries another name. Waits for transactions that are taking or releasing one of the names at
+ * this moment. All transactions take names in the same order, so no two wait for each other.
  */
 async function takeDomains(db: Db, rows: readonly Row<'domains'>[]): Promise<string | undefined> {
   const sorted = rows.toSorted((one, other) => (one.fqdn < other.fqdn ? -1 : 1))
@@ -102,8 +102,9 @@ async function takeDomains(db: Db, rows: readonly Row<'domains'>[]): Promise<str
 }
 
 /**
- * Prepares one of the user's services for `count` more instances: its row is locked until the commit, and it
- * becomes persistent if it then has more than one. Returns the service's UUID. Throws `Refused`.
+ * Prepares one of the user's services for `count` more instances: its row is locked until the commit, and
+ * the service becomes persistent if it then has more than one instance. Returns the service's UUID. Throws
+ * `Refused`.
  */
 export async function attachToService(
   db: Db,

@@ -7,9 +7,9 @@ const keyBytes = 32
 
 /**
  * Tokens are computed from the user and the installation's secret key. So nothing is stored, and nobody
- * without the key can compute another user's token. A token is no secret once it stands in DNS: somebody who
- * copies it proves a domain for its user and for nobody else. The key for tokens is derived, so that it is
- * never the key that seals rows.
+ * without the key can compute another user's token. A token in DNS is public. That does no harm: whoever
+ * copies it into other records proves a domain for the user of the token and for nobody else. The key for
+ * tokens is derived from the secret key, so that it is not the key that seals rows.
  */
 export function createProofTokens(secretKey: Uint8Array): ProofTokens {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'roost domain proof', keyBytes))

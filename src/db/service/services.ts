@@ -64,8 +64,8 @@ export async function listServiceNames(
 }
 
 /**
- * The condition that a service passes any of the filters. It has one part for each value of `persistent`,
- * however many filters there are.
+ * The condition that a service passes any of the filters. Filters with the same value of `persistent` share
+ * one part, so the condition has at most three parts, however many filters there are.
  */
 function passesAny(filters: readonly ServiceFilter[]) {
   return (eb: ExpressionBuilder<Tables, 'services'>) =>
@@ -106,7 +106,7 @@ export type DeleteServiceOutcome = 'deleted' | 'attached' | 'not-found'
 /**
  * Deletes the user's service and releases its domains; their certificates stay. Refused while an instance is
  * attached. The service's row is locked before the instances are looked for. A transaction that attaches an
- * instance locks it too, so none can be attached in between.
+ * instance locks that row too, so no instance is attached in between.
  */
 export async function deleteService(
   { db }: Database,

@@ -22,7 +22,7 @@ export interface FeedRow {
 /** Selects of `kind, id, xid, body`, separated by `union all`. */
 export type FeedQuery = RawBuilder<FeedRow>
 
-/** A condition on `feed_xid` or `xid`. */
+/** The right side of a condition on `feed_xid` or `xid`: the row was changed since the reader's revision. */
 const sinceRevision = sql`>= (select coalesce(since, '0') from frame)`
 /**
  * Whether the read goes on from a revision. Rows that are gone concern only such a reader, because it may
@@ -30,7 +30,10 @@ const sinceRevision = sql`>= (select coalesce(since, '0') from frame)`
  */
 const isResumed = sql`(select since is not null from frame)`
 
-/** The name of this running server. Transaction numbers are valid on this server alone. */
+/**
+ * The name of the running server with its database. Transaction numbers are valid there alone, and only
+ * until the server is started again.
+ */
 const identity = sql`(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text || '-' ||
   (select oid::text from pg_database where datname = current_database())`
 
