@@ -18,9 +18,9 @@ export type ChangeVolumeOutcome =
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Attaches an available volume to an instance of the same user and host. The instance is stopped and is not
- * about to start, has no volume, and is neither a master nor a clone of autoscale. Runs under the lock of
- * the user's row, which every start takes too: the volume is attached before a start or not at all.
+ * Attaches an available volume to an instance of the same user and host. The instance must be stopped and
+ * not about to start; it must have no volume, and be neither a master nor a clone of autoscale. Every start
+ * takes the lock of the user's row too, so the volume is attached before a start or not at all.
  */
 export async function attachVolume(
   database: Database,

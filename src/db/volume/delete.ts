@@ -12,8 +12,8 @@ export type DeleteVolumeOutcome =
 
 /**
  * Marks the user's volume deleted: readers do not see it any more, and its name and quota are free. Returns
- * the row as it was. Refused while an instance has the volume. Of two deletes at once, one finds it. Its
- * room on the host is free once the volume's workflow has had it removed there.
+ * the row as it was. Refused while an instance has the volume. Of two deletes at once, only one finds the
+ * volume. The room on the host is free once the volume's workflow has had the host remove the volume.
  */
 export async function markVolumeDeleted(
   database: Database,

@@ -8,8 +8,9 @@ import { readVolume } from './row.ts'
 import type { VolumeRow } from './row.ts'
 
 /**
- * The user's volume. Its row stays locked until the commit, so its workflow writes after that. The caller
- * has locked the user's row, so nobody attaches or detaches the volume either. Throws `Refused`.
+ * The user's volume. Its row stays locked until the commit, so the volume's workflow can not change it
+ * before. The caller has locked the user's row, so nobody attaches or detaches the volume either. Throws
+ * `Refused`.
  */
 export async function lockVolume(
   db: Db,

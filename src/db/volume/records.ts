@@ -53,8 +53,8 @@ export type VolumeRecord = Pick<VolumeLife, 'phase' | 'made' | 'failure'>
 
 /**
  * Writes the life that the workflow decided, and notifies those who wait for it. A revision that is not
- * greater than the row's is out of date or a repeat and changes nothing. Nothing happens either if the
- * volume is gone. Returns whether it was written.
+ * greater than the row's is out of date or a repeat and changes nothing. Nothing happens either if the row
+ * is gone. Returns whether the life was written.
  */
 export async function recordVolume(
   { db }: Database,

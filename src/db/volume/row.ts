@@ -54,8 +54,9 @@ export function selectVolumes(db: Db) {
 }
 
 /**
- * The instance that has the volume. Its columns have other names than those of the volume, and only `at` can
- * be null.
+ * The instance that has the volume. Only its column `at` can be null, so a null `live` means that no
+ * instance has the volume. The columns have other names than those of the volume, because queries select
+ * both together.
  */
 function holderOf(eb: ExpressionBuilder<Tables, 'volumes'>) {
   return eb

@@ -10,11 +10,11 @@ import type { VolumeRow } from './row.ts'
 export interface OwnedVolume extends VolumeRow {
   readonly userName: string
   /**
-   * Whether the volume is deleted, so that its owner does not see it any more. Its row goes once its host
-   * has removed it.
+   * Whether the volume is deleted, so that its owner does not see it any more. The row is removed once the
+   * host has removed the volume.
    */
   readonly deleting: boolean
-  /** Whether its host has sent no heartbeat lately. */
+  /** Whether the volume's host has sent no heartbeat lately. */
   readonly hostAway: boolean
 }
 

@@ -68,9 +68,7 @@ export async function listVolumeNames(
     .execute()
 }
 
-/**
- * The states in which a volume passes any of the filters, if it is persistent or not as `persistent` says.
- */
+/** The states in which a volume with this value of `persistent` passes any of the filters. */
 function statesOf(filters: readonly VolumeFilter[], persistent: boolean): readonly VolumeState[] {
   const any: readonly VolumeFilter[] = filters.length === 0 ? [{}] : filters
   const fitting = any.filter((filter) => (filter.persistent ?? persistent) === persistent)
