@@ -2,9 +2,10 @@ import { CamelCasePlugin } from 'kysely'
 import type { PluginTransformResultArgs, QueryResult, UnknownRow } from 'kysely'
 
 /**
- * Lets queries name `masterUuid` what the database calls `master_uuid`. Only names of columns are translated
- * in results, and never what a column of JSON holds. All rows of a result have the same columns, so their
- * names are translated once per result: a list has thousands of rows.
+ * Lets queries write `masterUuid` for the column that the database calls `master_uuid`. In results, the
+ * names of columns are translated, but never the names inside a JSON value. All rows of a result have the
+ * same columns, so the names are translated once per result and not once per row: a list may have thousands
+ * of rows.
  */
 export class CamelCase extends CamelCasePlugin {
   override async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {

@@ -10,7 +10,7 @@ import { PostgresClient } from './postgres-client.ts'
 
 export interface DatabaseOptions {
   readonly url: string
-  /** The name of the part that holds a connection. `pg_stat_activity` shows it. */
+  /** The name of the part that opens the connections. `pg_stat_activity` shows it. */
   readonly applicationName: string
   readonly poolSize?: number
   /**
@@ -32,13 +32,13 @@ export interface Database {
    * connection for all its queries. Timestamps are `Date`, and 64-bit integers are numbers.
    */
   readonly db: Db
-  /** Asks PostgreSQL one query. Throws when PostgreSQL does not answer. */
+  /** Sends one query to PostgreSQL. Throws when PostgreSQL does not answer. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 const defaultPoolSize = 10
-/** How long a query waits for a new connection before it fails instead of hanging. */
+/** How long a query waits for a connection, a free or a new one. Then it fails instead of hanging. */
 const connectTimeoutMs = 10_000
 const int8Oid = 20
 
@@ -48,8 +48,8 @@ readTypes.setTypeParser(int8Oid, Number)
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   let pool: pg.Pool | undefined
-  // Neither the constructor nor `getClient` connects: whether PostgreSQL is there shows at the first query,
-  // or in `check`. So a part starts, and says that it is not ready, while PostgreSQL is away.
+  // Neither the constructor nor `getClient` connects. So a part can start while PostgreSQL is away: its
+  // queries and `check` fail, and it says that it is not ready.
   const orm = new MikroORM({
     entities: [...entities],
     clientUrl: options.url,

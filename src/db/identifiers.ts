@@ -14,8 +14,8 @@ export interface ListPage {
 }
 
 /**
- * The UUIDs and names that a query has to look for. An alleged UUID that is none is left out: PostgreSQL
- * would fail the whole query for it.
+ * The UUIDs and names that a query has to look for. A text that is given as a UUID but is none is left out,
+ * because PostgreSQL would fail the whole query.
  */
 export function splitIdentifiers(identifiers: readonly Identifier[]): {
   readonly uuids: readonly string[]

@@ -10,8 +10,8 @@ import type { JsonText } from './schema/tables.ts'
  * NUL in them would fail the write, and every repeat of the write, for ever. MikroORM's entity manager
  * writes values into the text of its statements, so NULs in that text are replaced too.
  *
- * It prepares statements that have parameters: PostgreSQL parses and plans the same text once per
- * connection.
+ * It prepares statements that have parameters, so that PostgreSQL parses the same text once per connection
+ * and can keep its plan.
  */
 export class PostgresClient extends pg.Client {
   override query(statement: unknown, values?: unknown, ...rest: readonly unknown[]): never {
@@ -32,8 +32,8 @@ export function json<Value>(value: Value): JsonText<Value> {
 }
 
 /**
- * Replaces NULs in a query object, which has a text and its values. A cursor sends its statement itself and
- * passes as it is; Roost uses no cursors.
+ * Replaces NULs in a query object, which has a text and its values. An object with `submit` is a cursor,
+ * which sends its statement itself and is passed on unchanged; Roost uses no cursors.
  */
 function plainStatement(statement: unknown): unknown {
   if (typeof statement !== 'object' || statement === null || 'submit' in statement)
@@ -48,8 +48,8 @@ function plainValue(value: unknown): unknown {
 }
 
 /**
- * How many texts are prepared at most: more than the code has. Only a statement whose text grows with its
- * values, such as an insert of several rows, has many texts. Texts beyond the bound are parsed each time.
+ * How many texts are prepared at most. The code has fewer; but a statement whose text grows with its values,
+ * such as an insert of several rows, has many texts. Texts beyond the bound are parsed each time.
  */
 const maxPrepared = 1_000
 const preparedNames = new Map<string, string>()

@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto'
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 /**
- * How many random names are tried. There are 36^5 suffixes, so if ten in a row are taken, something else is
- * wrong.
+ * How many random names are tried. A suffix has at least 5 characters, so there are at least 36^5 (60
+ * million) of them. If ten in a row are taken, something else is wrong.
  */
 export const maxNameAttempts = 10
 

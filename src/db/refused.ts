@@ -12,11 +12,11 @@ interface Placed {
   readonly nodeId: string
 }
 
-/** Why instances, services, certificates or volumes were not written or deleted. */
+/** Why a change of instances, services, certificates, volumes or autoscale configurations was not made. */
 export type WriteRefusal =
   | { readonly kind: 'limit'; readonly breach: LimitBreach }
   | { readonly kind: 'quota'; readonly excess: QuotaExcess }
-  /** The account deleted so much that the hosts have not removed yet that it may create no more now. */
+  /** The account may create no more until hosts have removed more of its deleted objects. */
   | { readonly kind: 'deleted-excess'; readonly excess: QuotaExcess }
   | { readonly kind: 'name-taken'; readonly name: string }
   /**
@@ -87,10 +87,16 @@ export type VolumeWriteRefusal =
       readonly roomiestMb: number
     }
   | { readonly kind: 'volume-elsewhere'; readonly volume: Placed; readonly instance: Placed }
-  /** The instance is not stopped, or it is about to start; then the state is `stopped` here. */
+  /**
+   * The instance is not stopped, or it is stopped and about to start. In the second case `state` is
+   * `stopped`.
+   */
   | { readonly kind: 'instance-not-stopped'; readonly name: string; readonly state: InstanceState }
   | { readonly kind: 'instance-has-volume'; readonly name: string; readonly volume: Named }
-  /** It can not be detached: the instance has it, or is about to. The state as in `instance-not-stopped`. */
+  /**
+   * The volume can not be detached from this instance, which is not stopped or is about to start. In the
+   * second case `state` is `stopped`.
+   */
   | {
       readonly kind: 'volume-mounted'
       readonly name: string

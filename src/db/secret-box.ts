@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
 /**
- * Encrypts texts that must not be readable in the database. A sealed text names its key, so that older rows
- * stay readable after a change of keys. It is bound to a context (what it is and whose), so that it can not
- * be opened in another context.
+ * Encrypts texts that must not be readable in the database. A sealed text begins with the id of its key, so
+ * that older rows stay readable after a change of keys. It is bound to a context, which says what the text
+ * is and whose, such as `instance-env/<uuid>`. So a sealed text that is copied to another row can not be
+ * opened there.
  */
 export interface SecretBox {
   seal(plain: string, context: string): string
