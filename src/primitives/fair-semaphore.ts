@@ -2,14 +2,13 @@ export interface FairLimits {
   /** The most pieces of work at once, of all users together. */
   readonly size: number
   /**
-   * The most pieces of work at once of one user. It is below `size`, so that a user with this many leaves
-   * some to others.
+   * The most pieces of work at once of one user. If it is below `size`, a user with this many leaves room
+   * for others.
    */
   readonly perUser: number
   /**
-   * How long a piece of work counts for the limits. A longer piece goes on but does not count any more,
-   * because it waits for something that others need not wait for. If it is absent, a piece counts until its
-   * end.
+   * How long a piece of work counts for the limits. A longer piece goes on but does not count any more, so
+   * that it does not keep other work waiting. Absent: a piece counts until its end.
    */
   readonly countsForMs?: number
 }
@@ -19,17 +18,16 @@ interface Waiter {
 }
 
 /**
- * Lets a bounded number of pieces of work run at once and shares them fairly. If some wait, the users take
- * turns, and the work of one user keeps its order. So the wait of a user's only piece does not grow with
- * what another user asked for before. Work that need not wait begins within the call.
+ * Lets a bounded number of pieces of work run at once and shares them fairly. If work waits, the users take
+ * turns, and the work of one user begins in the order in which it came. So a user with one piece of work
+ * does not wait for all that another user asked for before. Work that need not wait begins within the call.
  */
 export class FairSemaphore {
   readonly #limits: FairLimits
   readonly #onWaited: (waitedMs: number) => void
   #counted = 0
   /**
-   * How many pieces of each user count now. Users with none are not in this map. The same holds for
-   * `#waiting`.
+   * How many pieces of each user count now. A user with none is not in this map, and neither in `#waiting`.
    */
   readonly #ofUser = new Map<string, number>()
   /** The work of each user that waits. The user whose turn is next comes first. */
@@ -45,7 +43,8 @@ export class FairSemaphore {
   }
 
   /**
-   * An aborted `signal` ends the wait with the signal's reason. The caller has to end work that has begun.
+   * Runs `work` as soon as the limits permit. If `signal` is aborted while the work waits, throws the
+   * signal's reason. `signal` does not end work that has begun; the caller has to do that.
    */
   async run<Result>(userUuid: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     if (this.#mayBegin(userUuid)) this.#count(userUuid, 1)

@@ -4,21 +4,21 @@ import type { Dispatcher } from 'undici'
 import { JsonLineReader } from './json-lines.ts'
 
 /**
- * Reads lines of JSON from an HTTP answer that does not end, and asks again whenever it ends. It is for what
- * a server sends as changes, which have to be followed for as long as a process lives.
+ * A line stream reads lines of JSON from an HTTP answer in which a server sends changes for as long as a
+ * process lives. Whenever the answer ends, the stream asks again.
  *
  * There is one connection at a time. `onLine` gets each line as it arrives, in order. Between two
- * connections lines may be missing or repeated, so `ask` has to say where this reader is, and the meaning of
- * the lines has to allow both. The connection is ended, and another one made, when nothing arrived for
- * `silenceMs`, when a line is too long or no JSON, and when `onLine` throws.
+ * connections lines may be missing or repeated, so `ask` has to say how far this reader has come, and the
+ * meaning of the lines has to allow both. The connection is ended, and another one made, when nothing
+ * arrived for `silenceMs`, when a line is too long or no JSON, and when `onLine` throws.
  */
 export interface LineStreamOptions {
-  /** Called before every attempt, so that it can say where its reader is by now. */
+  /** Called before every attempt. The request says how far the reader has come by then. */
   readonly ask: () => LineStreamRequest
   readonly maxLineBytes: number
   /**
-   * The longest silence before the connection is ended. It is more than the time between two beats of the
-   * sender. It also bounds connecting and the wait for the head of the answer.
+   * The longest silence before the connection is ended. It must be longer than the time between two beats of
+   * the sender. It also bounds the time to connect and the wait for the head of the answer.
    */
   readonly silenceMs: number
   readonly onLine: (line: object) => void
@@ -69,7 +69,8 @@ export class LineStream {
 
   constructor(options: LineStreamOptions) {
     this.#options = options
-    // The silence between lines is watched here: the library's own timer counts whole seconds and pauses.
+    // The silence between lines is watched in this file. The library's own timer counts whole seconds, and
+    // does not fire while the reader takes nothing.
     this.#dispatcher = new Agent({
       connections: 1,
       pipelining: 0,
@@ -161,7 +162,7 @@ export class LineStream {
   }
 }
 
-/** For a name with several addresses, Node's error has a code and no message. */
+/** The reason for people. If a name has several addresses, Node's error has a code and no message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ((error as NodeJS.ErrnoException).code ?? error.name)

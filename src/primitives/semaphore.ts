@@ -15,7 +15,8 @@ export class Semaphore {
   }
 
   /**
-   * An aborted `signal` ends the wait with the signal's reason. The caller has to end work that has begun.
+   * Runs `work` as soon as a place is free. If `signal` is aborted while the work waits, throws the signal's
+   * reason. `signal` does not end work that has begun; the caller has to do that.
    */
   async run<Result>(work: () => Promise<Result>, signal: AbortSignal = never): Promise<Result> {
     return await this.#fair.run('everybody', signal, work)
