@@ -35,7 +35,8 @@ const domainPattern =
   /^(?=.{1,190}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * Reads a domain. It must be so short that a label and `*.` still fit before it. A final dot has no meaning.
+ * Reads a domain. It has at most 190 characters, which leaves 63 of the 253 characters of a name for a label
+ * and its dot. A final dot has no meaning.
  */
 export function asDomain(text: string, name: string): string {
   const domain = text.toLowerCase().replace(/\.$/, '')
@@ -110,15 +111,15 @@ export function asSwitch(text: string, name: string): boolean {
   return text === 'on'
 }
 
-/** Reads a URL. The error does not repeat the value, because such URLs hold passwords. */
+/** Reads a URL. The error does not repeat the value, because the URL may hold a password. */
 export function asUrl(text: string, name: string): string {
   if (!URL.canParse(text)) throw new SettingError(`${name} is not a URL such as scheme://host:port`)
   return text.replace(/\/$/, '')
 }
 
 /**
- * Reads the URL of a server that is trusted to say who somebody is. So it has to be secure: nobody on the
- * network path may change the answers.
+ * Reads the URL of a server whose answers nobody on the network path may change, such as an authority for
+ * certificates. So it has to be secure.
  */
 export function asSecureUrl(text: string, name: string): string {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
@@ -157,7 +158,7 @@ export function asNameServer(text: string, name: string): string {
   return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** Reads a private IPv4 /16, such as `10.64.0.0/16`. */
+/** Reads an IPv4 network of 16 bits, such as `10.64.0.0/16`. */
 export function asSubnet(text: string, name: string): string {
   const octets = /^(\d{1,3})\.(\d{1,3})\.0\.0\/16$/.exec(text)
   if (!octets || Number(octets[1]) > 255 || Number(octets[2]) > 255) {

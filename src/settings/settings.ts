@@ -365,16 +365,16 @@ function readOne<T>(one: Setting<T>, env: Environment, base: Base): T {
 }
 
 /**
- * By default clients of this machine alone are served if the metro domain is below `localhost`: such names
- * lead clients to their own machine.
+ * If the metro domain is below `localhost`, only clients on this machine are served by default, because such
+ * names lead every client to its own machine.
  */
 function gatewayHostOf({ metroDomain }: Base): string | undefined {
   return /(^|\.)localhost$/.test(metroDomain) ? '127.0.0.1' : undefined
 }
 
 /**
- * Stacks side by side on one host must not share a network, so the second octet, 64 to 127, follows from the
- * directory.
+ * Stacks on one host should not share a network. So the second octet, 64 to 127, follows from the directory;
+ * two directories have the same octet with a probability of 1 in 64.
  */
 function subnetOf(directory: string): string {
   const octet = createHash('sha256').update(directory).digest().readUInt8(0) % 64
