@@ -9,11 +9,12 @@ export function entityWorkflowId(type: string, uuid: string): string {
 /** The row is marked deleted before this is sent. If it is lost, the sweep sends it again. */
 export const deleteSignal = defineSignal('delete')
 /**
- * Asks for continue-as-new at the next idle point. So a code patch has to stay for days and not for years.
+ * Asks the workflow to continue as new as soon as nothing is under way. The new run does not need the
+ * patches for runs of older code. So a patch has to stay in the code for days only, and not for years.
  */
 export const refreshSignal = defineSignal('refresh')
 /**
- * The name of the query for the whole life, for people and tests. Readers of the API are answered from
+ * The name of the query for the whole life. Only people and tests use it; the API answers its readers from
  * PostgreSQL.
  */
 export const lifeQueryName = 'life'

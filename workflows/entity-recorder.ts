@@ -1,8 +1,8 @@
 import type { EntityLoop, LoopPart } from './entity.ts'
 
 /**
- * Writes the projection of a life for readers. It writes the newest state whenever no write is under way. So
- * readers may miss states, but see them in the right order.
+ * Writes the projection of a life into the row, for readers. There is one write at a time, always of the
+ * newest state. So readers may miss some states, but see the others in the right order.
  */
 export interface EntityRecorder<Life> extends LoopPart<Life> {
   /** The revision that PostgreSQL is known to have. */

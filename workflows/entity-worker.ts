@@ -9,12 +9,13 @@ export interface WorkCalls<Work, Event> {
   /** The event that a failure means to the life. Undefined if the work has to be done in any case. */
   readonly eventOfFailure: (work: Work, error: unknown) => Event | undefined
   /**
-   * The name of work, which is also its identity: no two pieces of work with one name are under way at once.
+   * The name of a piece of work. It is also its identity: two pieces of work with the same name are never
+   * under way at once.
    */
   readonly nameOf: (work: Work) => string
 }
 
-/** Carries out the work that a life wants, by activities. */
+/** Carries out the work that a life wants, by calls of activities. */
 export interface EntityWorker<Life> extends LoopPart<Life> {
   /** Whether the host took no work when it was last asked. */
   readonly nodeAway: boolean
@@ -23,17 +24,17 @@ export interface EntityWorker<Life> extends LoopPart<Life> {
 export interface EntityWorkerOptions<Life, Work, Event> extends WorkCalls<Work, Event> {
   readonly workOf: (life: Life) => Work | undefined
   /**
-   * Whether work under way goes on beside the work that is wanted now. If not, it is called off, and the new
-   * work does not wait for its end. Absent: there is one piece of work at a time, and the next begins when
-   * the one before is over.
+   * Whether work that is under way goes on beside the work that is wanted now. If not, the old work is
+   * called off, and the new work does not wait for its end. If this function is absent, there is one piece
+   * of work at a time: work that is not wanted any more is called off, and the next begins when it has
+   * ended.
    */
   readonly goesOn?: (underWay: Work, wanted: Work | undefined) => boolean
   readonly nodeAway?: boolean
 }
 
 /**
- * The pause after a failure that means nothing to the life, before the work is done again. Such a failure is
- * a defect.
+ * The pause before work is done again whose failure is no event for the life. Such a failure is a defect.
  */
 const unexpectedPauseMs = 10_000
 

@@ -12,9 +12,9 @@ import { deleteSignal, lifeQueryName, refreshSignal } from './entity-messages.ts
 import { stateAttribute } from './search-attributes.ts'
 
 /**
- * The runtime of all entities: `runEntity` leads one life as long as its row exists. Messages, time and
- * finished work feed events to the life. One loop compares the work that the life wants with the work under
- * way. An entity's own file says only how it differs from others.
+ * The loop of all entities: `runEntity` leads one life as long as its row exists. Messages, time and
+ * finished work become events of the life. After each event the loop compares the work that the life wants
+ * with the work under way. An entity's own file says only what is particular to the entity.
  */
 export interface EntityLife<Life, Event> {
   /** The life at the beginning of this run. */
@@ -46,27 +46,32 @@ export interface EntityLoop<Life, Event> {
 
 export interface Entity<Life, Event> {
   /**
-   * The first event. It is fed after all messages that came with the start: if a deletion was among them,
-   * there is nothing to begin.
+   * The first event. The life gets it after all messages that came with the start. If a deletion was among
+   * them, the life can refuse to begin anything.
    */
   readonly begin?: Event
-  /** The parts of the loop. They follow the life in this order, each time anything has changed. */
+  /** The parts of the loop. After each change they look at the life in this order. */
   readonly parts: readonly LoopPart<Life>[]
   /** Whether the life is over and everything is finished that has to be finished before the row goes. */
   readonly isOver: (life: Life) => boolean
-  /** Never returns: continues as new. Called while nothing is under way. */
+  /** Continues as new, and so never returns. Called while nothing is under way. */
   readonly nextRun: (life: Life) => Promise<never>
   /** The state by which people find the entity in Temporal's Web UI. */
   readonly stateOf: (life: Life) => string
   /** The text that the Web UI shows for the entity. */
   readonly details: (life: Life) => string
-  /** The next event that time brings. Absent if only messages and finished work change the life. */
+  /**
+   * The event that comes by time alone, and when. Absent if only messages and finished work change the life.
+   */
   readonly due?: (life: Life) => DueEvent<Event>
   /** The workflow's last action. */
   readonly deleteRow?: () => Promise<void>
 }
 
-/** One part of a loop, a worker or a recorder: it compares the life with what it has under way. */
+/**
+ * One part of a loop, such as a worker or a recorder. It compares the life with the work that it has under
+ * way.
+ */
 export interface LoopPart<Life> {
   /** Begins what is wanted and not under way yet, and calls off what is not wanted any more. */
   follow(life: Life): void
@@ -102,7 +107,8 @@ async function live<Life, Event>(of: EntityLife<Life, Event>): Promise<void> {
   for (;;) {
     loop.changed = false
     const { life } = loop
-    // There is no wait between this read of the life and the end of the run, so no message is lost.
+    // Nothing waits between this read of the life and the end of the loop or of the run, so no message is
+    // lost. Only `deleteRow` waits; messages have no effect by then, because the life is over.
     if (entity.isOver(life)) break
     if (loop.newRunWanted && !entity.parts.some(({ busy }) => busy)) await entity.nextRun(life)
     for (const part of entity.parts) part.follow(life)
@@ -145,8 +151,8 @@ function createLoop<Life, Event>({ life, decide }: EntityLife<Life, Event>): Run
 }
 
 /**
- * Sets the handlers that every entity has. Comes after all other handlers: signals that no handler knows are
- * ignored.
+ * Sets the handlers that every entity has. It has to be called after all other handlers are set, because it
+ * makes the workflow ignore all signals that have no handler.
  */
 function receiveTheRest<Life, Event>(loop: RunningLoop<Life, Event>): void {
   setHandler(defineQuery<Life>(lifeQueryName), () => loop.life, {
@@ -163,7 +169,7 @@ function receiveTheRest<Life, Event>(loop: RunningLoop<Life, Event>): void {
   setDefaultSignalHandler(() => undefined)
 }
 
-/** Resolves when something has changed, or after the due event was fed to the life. */
+/** Resolves when something has changed, or after the life got the event that was due. */
 async function untilChanged<Life, Event>(
   loop: RunningLoop<Life, Event>,
   due: DueEvent<Event> | undefined,

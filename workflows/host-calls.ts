@@ -5,11 +5,14 @@ import { HostFailure, nodeTaskQueue } from '../src/domain/instance/host-work.ts'
 /** A host that takes no work for this long counts as away. */
 const nodeSilentMs = 10_000
 /**
- * How long one call waits for a host that is known to be away. The host takes the call at once when it is
- * back.
+ * How long one call waits for a host that is known to be away. A host that comes back takes the call at
+ * once.
  */
 const nodeAwayWaitMs = 600_000
-/** After this time an agent that was killed during work is noticed. */
+/**
+ * After this time without a heartbeat of a call, Temporal assumes that the agent was killed, and repeats
+ * the call.
+ */
 const heartbeatTimeoutMs = 10_000
 
 export const patiently = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s' } as const
@@ -21,8 +24,8 @@ export interface NodeAddress {
 }
 
 /**
- * The options of a call to a host. All calls go through the host's own queue, and wait while the host is
- * away.
+ * The options of a call to a host. Each host has its own task queue. A call waits in that queue while the
+ * host is away.
  */
 export function nodeCallOptions(at: NodeAddress, summary: string): ActivityOptions {
   return {
@@ -42,7 +45,10 @@ export function isNodeAway(error: unknown): boolean {
   return cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START'
 }
 
-/** The failure that the host reported. `failure` is undefined if the error is none of the known ones. */
+/**
+ * The failure that the host reported, with its message. `failure` is undefined if the error is none of the
+ * known ones.
+ */
 export function hostFailureOf(error: unknown): {
   readonly failure: HostFailure | undefined
   readonly message: string | undefined
@@ -55,16 +61,14 @@ export function hostFailureOf(error: unknown): {
   }
 }
 
-/**
- * For each kind of report that a host makes about an entity, the event that it means to the entity's life.
- */
+/** Turns each kind of report of a host into an event of the entity's life. */
 export type HeardAs<Told extends { readonly kind: string }, Event> = {
   readonly [Kind in Told['kind']]: (told: Extract<Told, { readonly kind: Kind }>) => Event
 }
 
 /**
- * The event that a host's report means. A host's agent may be newer than this worker and send a kind of
- * report that this worker does not know; that is ignored, with undefined.
+ * Returns the event that a host's report means. A host's agent may be newer than this worker, and send a
+ * kind of report that this worker does not know. The answer is then undefined, and the report is ignored.
  */
 export function heardEvent<Told extends { readonly kind: string }, Event>(
   heardAs: HeardAs<Told, Event>,

@@ -6,9 +6,10 @@ import { autoscaleTaskQueue } from '../../src/domain/autoscale/settings.ts'
 import type { WorkCalls } from '../entity-worker.ts'
 
 /**
- * After this time without heartbeats, a worker counts as hung or gone for good. The time is long because
- * heartbeats of thousands of watches would otherwise keep Temporal busy all the time. A killed worker causes
- * no such wait: a worker that starts in its place calls its watches in.
+ * After this time without a heartbeat of a watch, its worker counts as hung or gone for good. The time is
+ * long because the heartbeats of thousands of watches would otherwise keep Temporal busy all the time. After
+ * a worker was killed nobody waits that long: the worker that starts in its place makes Temporal give out
+ * the watches of the killed one again (`callInWatches`).
  */
 const watchHeartbeatTimeoutMs = 120_000
 /**
@@ -16,15 +17,21 @@ const watchHeartbeatTimeoutMs = 120_000
  * again, without an entry in the history.
  */
 const longestWatchMs = 7 * 86_400_000
-/** After this time a worker that was killed while it changed instances is noticed. */
+/**
+ * After this time without a heartbeat of a change, Temporal assumes that the worker was killed, and gives
+ * the change to another worker.
+ */
 const heartbeatTimeoutMs = 10_000
 /**
- * The longest alignment or closing. It takes a transaction of milliseconds and a call for each instance. If
- * this limit cuts it off, the next attempt goes on where it was.
+ * The longest alignment or closing. Each takes a transaction of milliseconds and a call for each instance.
+ * If this limit cuts one off, the next attempt does what is left.
  */
 const longestChangeMs = 120_000
 
-/** Retries for ever, because a database may be away for any time. Attempts leave nothing in the history. */
+/**
+ * Attempts are repeated for ever, because a database may be away for any time. Failed attempts add nothing
+ * to the history of the workflow.
+ */
 const forEver: RetryPolicy = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' }
 
 interface Service {
@@ -32,8 +39,8 @@ interface Service {
 }
 
 /**
- * The calls of the workflow's work. A failure means nothing to the life: all of its work has to be done in
- * any case.
+ * The activities that do the work of the workflow. A failure is no event for the life, because each kind of
+ * work has to be done in any case.
  */
 export function autoscaleCalls({ serviceUuid }: Service): WorkCalls<AutoscaleWork, AutoscaleLifeEvent> {
   return {
@@ -83,7 +90,8 @@ function align({ input }: Extract<AutoscaleWork, { readonly kind: 'align' }>): A
  */
 function change(summary: string): AutoscaleActivities {
   return proxyActivities<AutoscaleActivities>({
-    // Not the queue `control`, where steps of certificates wait for authorities.
+    // Changes do not go through the queue `control`: steps of certificates wait there for authorities, for
+    // minutes.
     taskQueue: autoscaleTaskQueue,
     startToCloseTimeout: longestChangeMs,
     heartbeatTimeout: heartbeatTimeoutMs,

@@ -14,14 +14,14 @@ import { autoscaleCalls } from './calls.ts'
 import { autoscaleDetails } from './details.ts'
 import * as message from './messages.ts'
 
-/** What one run hands to the next. Times are absolute. */
+/** What one run of the workflow hands to the next run. Times are absolute. */
 export interface CarriedAutoscale {
   readonly life: AutoscaleLife
 }
 
 /**
- * The workflow of one autoscale configuration, as long as its row exists. While nothing happens a watch is
- * under way, which leaves nothing in the history however long it lasts. The workflow has no recorder:
+ * The workflow of one autoscale configuration, as long as its row exists. While nothing happens, a watch is
+ * under way. A watch adds nothing to the history, however long it lasts. The workflow has no recorder:
  * readers see its effect in the service's instances.
  */
 export async function autoscale(settings: AutoscaleSettings, carried?: CarriedAutoscale): Promise<void> {
@@ -52,7 +52,8 @@ function define(loop: Loop, settings: AutoscaleSettings): Entity<AutoscaleLife, 
 }
 
 /**
- * A watch is called off for a new run, which begins another one. A change of instances is finished first.
+ * The work to do now. When a new run is wanted, a watch is called off, and the new run begins another watch.
+ * A change of instances is finished first.
  */
 function workFor(life: AutoscaleLife, newRunWanted: boolean): AutoscaleWork | undefined {
   const work = autoscaleWork(life)

@@ -4,15 +4,18 @@ import { CertificateStep } from '../../src/domain/certificate/lifecycle.ts'
 import type { CertificateLifeEvent, CertificateWork } from '../../src/domain/certificate/lifecycle.ts'
 import type { WorkCalls } from '../entity-worker.ts'
 
-/** After this time a worker that was killed during a step is noticed. */
+/**
+ * After this time without a heartbeat of a step, Temporal assumes that the worker was killed, and gives the
+ * step to another worker.
+ */
 const heartbeatTimeoutMs = 10_000
-/** The longest step. A step waits a few minutes for an authority at most; then it counts as put off. */
+/** The longest step. A step waits for an authority for a few minutes at most, and then ends as put off. */
 const longestStepMs = 600_000
 
 /**
  * The retries after trouble of the installation itself, such as a worker that died or a database that is
- * away: after 1, 3, 7, 15 and 31 s. A refusal of an authority is an answer, which the certificate's life
- * judges.
+ * away: after 1, 3, 7, 15 and 31 s. A refusal by an authority is not repeated here: the step returns it as
+ * an event, and the certificate's life decides what follows.
  */
 const ownTrouble = {
   initialInterval: '1s',
@@ -60,8 +63,8 @@ function perform(work: CertificateWork, input: CertificateInput): Promise<Certif
 }
 
 /**
- * The event for trouble of the installation itself. The certificate's owner did not cause it, so it does not
- * count as an attempt.
+ * The event for a failure of the installation itself. The certificate's owner did not cause the failure, so
+ * it does not count as an attempt.
  */
 function eventOfTrouble(work: CertificateWork, error: unknown): CertificateLifeEvent {
   if (work === 'ask') return { kind: 'renewal-advised', advice: {} }

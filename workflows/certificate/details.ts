@@ -11,7 +11,7 @@ export function certificateDetails(life: CertificateLife, { name, commonName }: 
   return lines.join('\n')
 }
 
-/** The summary of the timer that runs. */
+/** The summary of the timer that runs now, for people. */
 export function whatIsDue({ state, step, nextAtMs, askAtMs, attempt }: CertificateLife): string {
   if (nextAtMs !== undefined && step !== undefined) return `the authority put '${step}' off`
   if (nextAtMs !== undefined && attempt > 0 && askAtMs === undefined) return 'the next attempt'

@@ -2,7 +2,8 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 import type { CertificateLife } from '../../src/domain/certificate/lifecycle.ts'
 import { entityWorkflowId, lifeQueryName } from '../entity-messages.ts'
 
-/** The messages to `certificate/<uuid>`, in addition to those that every entity takes. */
+/** The messages to the workflow `certificate/<uuid>`, beside those that every entity takes. */
+
 export const certificateWorkflowType = 'certificate'
 
 export function certificateWorkflowId(certificateUuid: string): string {

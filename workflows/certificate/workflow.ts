@@ -17,7 +17,7 @@ import { certificateCalls } from './calls.ts'
 import { certificateDetails, whatIsDue } from './details.ts'
 import * as message from './messages.ts'
 
-/** What one run hands to the next. Times are absolute. */
+/** What one run of the workflow hands to the next run. Times are absolute. */
 export interface CarriedCertificate {
   readonly life: CertificateLife
   readonly recorded: number
@@ -67,8 +67,8 @@ function define(
   return {
     begin: { kind: 'begin' },
     parts: [worker, recorder],
-    // The row of a deleted certificate is gone already. A step that is called off is over only when its
-    // worker has ended it.
+    // A certificate is deleted when its row is gone, so there is no row to delete here. But a step that was
+    // called off is over only when its worker has ended it.
     isOver: ({ deleted }) => deleted === true && !worker.busy && !recorder.busy,
     nextRun: (life) => continueAsNew<typeof certificate>(settings, { life, recorded: recorder.recorded }),
     stateOf: ({ state }) => state,

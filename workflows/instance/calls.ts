@@ -10,18 +10,24 @@ import type { WorkCalls } from '../entity-worker.ts'
 import { hostFailureOf, nodeCallOptions, patiently } from '../host-calls.ts'
 import type { NodeAddress } from '../host-calls.ts'
 
-/** A start may have to fetch an image of many gigabytes. */
+/** The longest start. The host may have to fetch an image of many gigabytes first. */
 const longestStartMs = 900_000
 const longestRemoveMs = 120_000
-/** Beyond the shutdown grace: for the VMM to end and the host to write it down. */
+/**
+ * How much longer than the shutdown grace a stop may take: the VMM has to end, and the host has to write
+ * that down.
+ */
 const stopMarginMs = 60_000
-/** Memory may be many gigabytes, and goes to disk. */
+/** The longest time for writing a snapshot: many gigabytes of memory go to disk. */
 const longestSnapshotMs = 300_000
-/** The API allows less; how long it really lasts the lifecycle decides, and calls the rest off. */
+/**
+ * The longest drain. It never decides: the API allows an hour at most, and the lifecycle ends a drain that
+ * lasts too long by a stop.
+ */
 const longestDrainMs = 7 * 86_400_000
 /**
- * Of one boot, where the host says that the same boot may still come up: over 3.5 s. Then the lifecycle
- * decides.
+ * How many attempts one boot has if the host says that it may still come up: 4 attempts, with 3.5 s of
+ * pauses in all. After that, the lifecycle decides.
  */
 const attemptsOfOneBoot = 4
 
@@ -30,7 +36,10 @@ const forOneBoot = {
   maximumAttempts: attemptsOfOneBoot,
   nonRetryableErrorTypes: [...finalHostFailures],
 }
-/** Only a host that does not know the instance needs no more asking to end or to remove it. */
+/**
+ * Work that ends something at a host is repeated until it succeeds. If the host does not know the instance,
+ * there is nothing to end, and no repeat is needed.
+ */
 const untilDone = { ...patiently, nonRetryableErrorTypes: [HostFailure.UnknownInstance] }
 
 type WorkOf<K extends HostWorkKind> = Extract<HostWork, { readonly kind: K }>
@@ -72,8 +81,8 @@ async function remove(work: WorkOf<'remove'>, at: HostAddress): Promise<readonly
 }
 
 /**
- * Repeated until it is answered: what the host made of an order whose answer was lost is told by the next
- * answer.
+ * Sends an order for standby, and repeats it until the host answers. If an answer is lost, the answer to the
+ * repeat says what the host did.
  */
 async function standBy(work: WorkOf<'stand-by'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
   const { kind: _kind, ...order } = work
@@ -106,7 +115,8 @@ async function stop(work: WorkOf<'stop'>, at: HostAddress): Promise<readonly Lif
   const host = hostFor(work, at, { startToCloseTimeout: graceMs + stopMarginMs, retry: untilDone })
   const { exit } = await host.stopInstance({ instanceUuid: at.instanceUuid, boot, forced, graceMs })
   if (exit?.boot === boot) return [{ kind: EventKind.Exited, exit }]
-  // That boot was only permitted: the host can not start it any more, and what ended was the boot before it.
+  // That boot did not begin: the host had only a permit for it, which it has lost now. If something ended,
+  // it was the boot before.
   const absent: LifecycleEvent = { kind: EventKind.Absent, boot }
   return exit === undefined ? [absent] : [{ kind: EventKind.Exited, exit }, absent]
 }
@@ -132,7 +142,9 @@ function eventOfFailure(work: HostWork, error: unknown): LifecycleEvent | undefi
   return failure === HostFailure.UnknownInstance ? unknownTo[work.kind](work as never) : undefined
 }
 
-/** The host does not know the instance: there is nothing that could end, sleep or be waited for. */
+/**
+ * The events if the host does not know the instance. There is nothing then that could end, sleep or drain.
+ */
 const unknownTo = {
   [HostWorkKind.Stop]: ({ boot }) => ({ kind: EventKind.Absent, boot }),
   [HostWorkKind.Remove]: () => ({ kind: EventKind.Removed }),

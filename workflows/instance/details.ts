@@ -77,7 +77,7 @@ function stoppedBy(life: Lifecycle): string {
   return `at ${timeOf(life.stoppedAtMs)}, stop reason ${outcome?.stopReason ?? 0}${exit}${code}`
 }
 
-/** One line for people, also the summary of the timer that leads there. */
+/** Says in one line what comes next. The line is also the summary of the timer that runs until then. */
 export function whatComesNext(life: Lifecycle, nodeId: string): string {
   if (life.deletion === Deletion.Wanted) return `host ${nodeId} removes it, then its row goes`
   if (life.deletion === Deletion.Done) return 'its row goes'

@@ -7,18 +7,23 @@ export interface KeptAnswer {
 }
 
 /**
- * The most kept answers. Repeats come from a caller that lost its connection, seconds later; 50 answers
- * reach back much further.
+ * The most answers that are kept. A caller that lost its connection repeats its update within seconds; 50
+ * answers reach much further back.
  */
 const mostKept = 50
 
 export interface KeptAnswers {
-  /** The kept answer for the id if there is one, otherwise the present answer of `decide`. */
+  /**
+   * Returns the kept answer for this id. If there is none, calls `decide`, keeps its answer and returns it.
+   */
   once(id: string | undefined, decide: () => TransitionAnswer): TransitionAnswer
   readonly kept: readonly KeptAnswer[]
 }
 
-/** Temporal drops repeated updates within one run only. Kept answers survive continue-as-new. */
+/**
+ * Makes updates with the same id act once. Temporal does so by itself, but only within one run; kept answers
+ * survive continue-as-new.
+ */
 export function keepAnswers(earlier: readonly KeptAnswer[]): KeptAnswers {
   let kept = earlier
   return {

@@ -6,8 +6,10 @@ import type { InstanceState } from '../../src/domain/instance/state.ts'
 import { entityWorkflowId, lifeQueryName } from '../entity-messages.ts'
 
 /**
- * The messages to `instance/<uuid>`. They hold identifiers only, never environment variables or arguments.
+ * The messages to the workflow `instance/<uuid>`, beside those that every entity takes. Histories keep them,
+ * so they never hold environment variables or arguments of an application.
  */
+
 export const instanceWorkflowType = 'instance'
 
 export function instanceWorkflowId(instanceUuid: string): string {
@@ -22,8 +24,8 @@ export interface StopRequest {
 }
 
 /**
- * The answer to a start or stop. A reader that waits in PostgreSQL for `revision` sees the state that the
- * answer tells.
+ * The answer to a start or stop. A reader that waits until the row has this `revision` sees the state that
+ * the answer says, or a later one.
  */
 export interface TransitionAnswer {
   readonly previousState: InstanceState
@@ -36,5 +38,5 @@ export const stopUpdate = defineUpdate<TransitionAnswer, [StopRequest]>('stop')
 export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
 export const lifecycleQuery = defineQuery<Lifecycle>(lifeQueryName)
 
-/** The type of the failure of updates that come after the deletion. */
+/** The type of the failure of a refused update: the instance is deleted, or is certain to be deleted. */
 export const instanceDeletedFailure = 'InstanceDeleted'

@@ -22,7 +22,7 @@ import type { KeptAnswer, KeptAnswers } from './kept-answers.ts'
 import * as message from './messages.ts'
 import type { TransitionAnswer } from './messages.ts'
 
-/** What one run hands to the next. It is plain JSON; times are absolute. */
+/** What one run of the workflow hands to the next run. It is plain JSON; times are absolute. */
 export interface CarriedInstance {
   readonly life: Lifecycle
   readonly recorded: number
@@ -67,7 +67,8 @@ function define(
   })
   const hiding = createHiding(loop, { instanceUuid, recorder })
   return {
-    // The host comes first: its call leaves with this task, beside the write and not after it.
+    // The call to the host and the write of the row begin in the same task. Recorded histories have them in
+    // this order.
     parts: [host, recorder, hiding],
     // `host.busy` does not count: a call to a host that never comes back may still be open.
     isOver: (life) => effectsOf(life).deleteRow && !recorder.busy && !hiding.busy,
@@ -90,11 +91,11 @@ function define(
 }
 
 /**
- * Whether host work goes on beside the work that is wanted now. Several calls may be under way: a forced
- * stop beside the graceful stop that it overtakes, or a start whose boot already ended beside the start of
- * the next boot. Work that is replaced is called off: a start by a stop or a removal, a drain by anything
- * after which the instance runs on. A stop does not call off a drain, because it ends the drain at the host
- * itself; to call the drain off would let traffic in again before that.
+ * Whether host work goes on beside the work that is wanted now. Several calls may be under way at once: a
+ * forced stop beside the graceful stop that it overtakes, or the start of the next boot beside a start whose
+ * boot has already ended. A start is called off for a stop or a removal. A drain is called off if the
+ * instance is to run on. A drain is not called off for a stop or a removal, because the host ends the drain
+ * itself then; a call-off would let traffic in again before that.
  */
 function goesOnBeside(underWay: HostWork, wanted: HostWork | undefined): boolean {
   const ends = wanted?.kind === HostWorkKind.Stop || wanted?.kind === HostWorkKind.Remove

@@ -10,18 +10,18 @@ import { hostFailureOf, nodeCallOptions, patiently } from '../host-calls.ts'
 import type { NodeAddress } from '../host-calls.ts'
 
 /**
- * The longest making of a volume. It takes milliseconds, whatever the volume's size, unless the disk is very
+ * The longest making of a volume. It takes milliseconds for a volume of any size, unless the disk is very
  * busy.
  */
 const longestMakeMs = 120_000
-/** The longest repair: a whole check of a terabyte full of small files. */
+/** The longest repair: a complete check of a terabyte full of small files. */
 const longestRepairMs = 7_200_000
-/** The longest removal: a terabyte is overwritten at 50 MB/s. */
+/** The longest removal. Six hours are enough to overwrite a terabyte at 50 MB/s. */
 const longestRemoveMs = 21_600_000
 
 /**
- * The retries of work for which an owner or an operator waits: after 1, 3, 7, 15, 30, 45 and 60 s. Room may
- * become free, and a VM may release the volume meanwhile.
+ * The retries of work for which an owner or an operator waits: after 1, 3, 7, 15, 30, 45 and 60 s. Within
+ * that time disk space may become free, or a VM may release the volume.
  */
 const forAMinute: RetryPolicy = {
   initialInterval: '1s',
@@ -57,7 +57,10 @@ const calls = {
     await host.repairVolume({ volumeUuid: at.volumeUuid })
     return { kind: 'repaired' }
   },
-  /** A removal is repeated until it is done: a VM that still has the volume is about to end. */
+  /**
+   * A removal is repeated until it succeeds. It fails as long as a VM has the volume, but that VM is about
+   * to end.
+   */
   async [VolumeWork.Remove](at) {
     const host = hostFor(VolumeWork.Remove, at, { startToCloseTimeout: longestRemoveMs, retry: patiently })
     await host.removeVolume({ volumeUuid: at.volumeUuid })

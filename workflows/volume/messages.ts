@@ -4,7 +4,8 @@ import type { VolumeEvent } from '../../src/domain/instance/host-work.ts'
 import type { VolumeLife } from '../../src/domain/volume/lifecycle.ts'
 import { entityWorkflowId, lifeQueryName } from '../entity-messages.ts'
 
-/** The messages to `volume/<uuid>`, in addition to those that every entity takes. */
+/** The messages to the workflow `volume/<uuid>`, beside those that every entity takes. */
+
 export const volumeWorkflowType = 'volume'
 
 export function volumeWorkflowId(volumeUuid: string): string {
@@ -12,8 +13,8 @@ export function volumeWorkflowId(volumeUuid: string): string {
 }
 
 /**
- * An operator wants the whole file system checked and repaired as far as possible, or a volume made that
- * could not be made.
+ * An operator asks the host to check the whole file system and to repair what can be repaired. A volume
+ * whose making was given up is made instead.
  */
 export const repairSignal = defineSignal('repair')
 export const volumeEventSignal = defineSignal<[VolumeEvent]>(volumeEventSignalName)

@@ -14,7 +14,7 @@ import { volumeCalls } from './calls.ts'
 import { volumeDetails } from './details.ts'
 import * as message from './messages.ts'
 
-/** What one run hands to the next. */
+/** What one run of the workflow hands to the next run. */
 export interface CarriedVolume {
   readonly life: VolumeLife
   readonly recorded: number
