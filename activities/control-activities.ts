@@ -8,8 +8,8 @@ import { recordVolume, removeVolumeRow } from '../src/db/volume/records.ts'
 import type { VolumeRecord } from '../src/db/volume/records.ts'
 
 /**
- * The writes of the workflows of instances, volumes and certificates to PostgreSQL, as local activities of
- * the worker. All are idempotent.
+ * The writes to PostgreSQL by the workflows of instances, volumes and certificates. They run as local
+ * activities of the worker. All are idempotent.
  */
 export interface ControlActivities {
   /**
@@ -22,8 +22,8 @@ export interface ControlActivities {
     readonly projection: InstanceProjection
   }): Promise<void>
   /**
-   * Marks an instance deleted that deletes itself. A delete by its user does the same before the workflow is
-   * told.
+   * Marks the row of an instance that deletes itself as deleted. If its user deletes it, the API does the
+   * same before it tells the workflow.
    */
   hideInstance(input: { readonly instanceUuid: string }): Promise<void>
   /** Called when the host has removed the instance and only the row is left. */

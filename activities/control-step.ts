@@ -4,9 +4,9 @@ import { withHeartbeat } from './heartbeat.ts'
 
 /**
  * Runs one step of the control plane, with heartbeats. The step's signal is aborted when the workflow calls
- * the step off or the worker stops. Any other failure comes from the installation itself. Its message goes
- * to the log and not to the history, because a message of the database may hold values that were to be
- * written.
+ * the step off or the worker stops. If the step fails for another reason, the installation itself has
+ * trouble. The message of that failure goes to the log and not to the history, because a message of the
+ * database may hold values that were to be written.
  */
 export async function runStep<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {

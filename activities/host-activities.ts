@@ -7,9 +7,9 @@ import { withHeartbeat } from './heartbeat.ts'
 import { asHostStartError } from '../src/host/instance/host-start-error.ts'
 
 /**
- * The activities of the task queue `node-<id>`. The agent's own calls are idempotent and go on without these
- * activities. If anything but the workflow cuts an activity off (a lost heartbeat, a restart of the worker),
- * the next attempt takes up the work.
+ * The activities of the task queue `node-<id>`. The agent's own calls are idempotent, and go on when an
+ * activity ends. If an activity is cut off by anything but the workflow, such as a lost heartbeat or a
+ * restart of the worker, the next attempt joins the work.
  */
 export function createHostActivities(deps: { readonly agent: HostAgent }): HostActivities {
   const { agent } = deps
@@ -49,7 +49,7 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
   }
 }
 
-/** The same for volumes. Work that the workflow calls off ends before its activity ends. */
+/** The same for volumes. If the workflow calls work off, the activity ends only after the work has ended. */
 export function createVolumeActivities(deps: { readonly volumes: HostVolumes }): VolumeActivities {
   const { volumes } = deps
   return {
@@ -99,7 +99,8 @@ async function runHostWork<T>(options: {
   return await withHeartbeat(async () => {
     try {
       const work = options.work()
-      // If the cancellation comes first, nobody reads the work's own failure.
+      // After a cancellation nobody else handles a failure of the work, and an unhandled rejection would end
+      // the process.
       work.catch(() => undefined)
       return await Promise.race([work, context.cancelled])
     } catch (error) {

@@ -2,14 +2,11 @@ import type { AutoscaleOutcome } from '../../src/domain/autoscale/outcome.ts'
 import type { WatchInput, WatchResult } from '../../src/domain/autoscale/watch.ts'
 
 /**
- * The activities of an autoscale configuration's workflow. Each may be repeated at any time: it compares
- * what is there with what should be there, and changes only the difference.
+ * The activities of an autoscale configuration's workflow. Each may be repeated at any time: it compares the
+ * present instances with the wanted ones, and changes only the difference.
  */
 export interface AutoscaleActivities {
-  /**
-   * The watch: looks at a service until there is something to do. Its heartbeats tell what it sees. It has a
-   * task queue of its own.
-   */
+  /** The watch: looks at a service until there is something to do. Its heartbeats say what it sees. */
   watchService(input: WatchInput): Promise<WatchResult>
   /**
    * Aligns the service: adds clones or gives some back until there are `target` instances, and keeps the
@@ -28,7 +25,10 @@ export type { WatchInput, WatchResult } from '../../src/domain/autoscale/watch.t
 
 export interface AlignInput {
   readonly serviceUuid: string
-  /** The wanted size. Absent if none was decided yet: then as many as there are, within the bounds. */
+  /**
+   * The wanted size. If it is absent, no size was decided yet: the present number of instances stays, within
+   * `min_size` and `max_size`.
+   */
   readonly target?: number
   readonly cause: AutoscaleOutcome
   /** Whether clones may be added. False while a back-off lasts. */

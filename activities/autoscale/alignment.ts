@@ -28,8 +28,8 @@ export interface InstanceOrders {
 }
 
 /**
- * How many services change at a time, of the thousands that a worker may watch. More would keep the database
- * busy while workflows have to write the states of instances.
+ * How many services change at a time, although a worker may watch thousands. More would keep the database
+ * busy while the workflows of instances have to write their states.
  */
 export const servicesAtOnce = 4
 /** How many calls to workflows one service has under way at a time. */
@@ -66,9 +66,11 @@ export function createAlignmentActivities(
         const closing = await closeClones(deps.database, serviceUuid)
         if (closing.kind !== 'closing') return closing.kind === 'over'
         await giveBack(deps, closing.retired)
-        // Once the row is gone, nobody repeats this start, so it comes before the row is removed.
+        // The master is started before the row is removed: without the row, nobody would repeat a start that
+        // failed.
         const refusal = closing.start && (await startMaster(deps, closing.start))
-        // The clones may still hold the quota or memory that the master needs.
+        // Clones that are not gone yet may hold the quota or memory that the master needs. So the closing
+        // waits.
         if (refusal !== undefined && closing.retired.length > 0) return refusal
         return removeAutoscaleRow(deps.database, serviceUuid)
       })
@@ -127,8 +129,8 @@ async function startMaster(
 }
 
 /**
- * The failure with which Temporal repeats the closing until the clones are gone. After that the quotas have
- * room for the master, or waiting does not help.
+ * The failure that makes Temporal repeat the closing until the clones are gone. By then there is room for
+ * the master, or waiting would not help.
  */
 function masterWaits(refusal: string): ApplicationFailure {
   return ApplicationFailure.create({
@@ -137,7 +139,7 @@ function masterWaits(refusal: string): ApplicationFailure {
   })
 }
 
-/** Calls for each one, logs failures, and returns those for which the call succeeded. */
+/** Makes the call for each entry, logs failures, and returns the entries for which the call succeeded. */
 async function eachOf<T>(
   all: readonly T[],
   { call, warning }: { readonly call: (one: T) => Promise<void>; readonly warning: string },

@@ -32,8 +32,8 @@ export class ObservedHost {
   }
 
   /**
-   * Asks the host, and resolves when it has answered or failed. If an earlier request is still open,
-   * resolves at once: nobody waits for a slow host twice. Never rejects.
+   * Asks the host, and resolves when the host has answered or the request has failed. If an earlier request
+   * is still open, resolves at once, so that nobody waits twice for a slow host. Never rejects.
    */
   async ask(instanceUuids: readonly string[]): Promise<void> {
     if (this.#asking) return
@@ -51,7 +51,9 @@ export class ObservedHost {
     }
   }
 
-  /** The load of an instance. Undefined if it is not known, or its reading is too old. */
+  /**
+   * The load of an instance. Undefined if the load is not known, or if the host's last answer is too old.
+   */
   loadOf(instanceUuid: string): MemberLoad | undefined {
     return this.#nowMs() - this.#heardMs > longestSilenceMs ? undefined : this.#loads.get(instanceUuid)
   }

@@ -15,8 +15,8 @@ interface Reading {
 export const noReadings: Readings = new Map()
 
 /**
- * The shortest time between two readings that are compared. CPU time comes in steps of 10 ms, which are 2 %
- * of it. Answers that follow each other faster count as one.
+ * The shortest time between two readings that are compared. CPU time is counted in steps of 10 ms, so over
+ * 500 ms a reading is exact to 2 %. An answer that comes sooner after a reading is left out.
  */
 export const shortestSampleMs = 500
 /**
@@ -26,9 +26,9 @@ export const shortestSampleMs = 500
 export const longestSampleMs = 5_000
 
 /**
- * Reads one answer of a host. An instance has a load if the answer can be compared with an earlier one. That
- * is not so at its first answer, after a gap or a restart of the host, or if its counters went back, as they
- * may after an agent was killed.
+ * Reads one answer of a host. An instance has a load if its counters can be compared with an earlier answer.
+ * This is not possible at its first answer, after a gap, after a restart of the host, or if the counters
+ * went back, which may happen when an agent was killed.
  */
 export function readSamples(
   before: Readings,
@@ -48,8 +48,8 @@ export function readSamples(
 }
 
 /**
- * Whether an answer can be compared with an earlier reading. The host's clock starts again with the machine,
- * and after a leap the time between the two is not known.
+ * Whether an answer can be compared with an earlier reading. A clock that went back means that the machine
+ * was restarted. After a gap of more than `longestSampleMs` a mean says too little.
  */
 function mayFollow(reading: Reading, { atMs }: HostLoads): boolean {
   return atMs >= reading.atMs && atMs - reading.atMs <= longestSampleMs
@@ -66,7 +66,9 @@ function loadOf(millicores: number, { inFlight, handledPerSecond }: LoadCounters
   return { cpu: millicores, in_flight: inFlight, requests_per_second: handledPerSecond }
 }
 
-/** Whether an answer has sound values. It came over the network, perhaps from another version. */
+/**
+ * Whether an answer has sound values. It came over the network, perhaps from an agent of another version.
+ */
 function isSound(atMs: number, counters: LoadCounters): boolean {
   const { cpuTimeMs, inFlight, handledPerSecond } = counters
   return [atMs, cpuTimeMs, inFlight, handledPerSecond].every((value) => Number.isFinite(value) && value >= 0)

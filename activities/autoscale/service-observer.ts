@@ -11,19 +11,20 @@ import { ServiceWatch } from './service-watch.ts'
 /** Looks at all watched services together, every `observationIntervalMs`. */
 export interface ServiceObserver {
   /**
-   * Resolves when there is something to do for the service. Rejects with the signal's reason once the signal
-   * is aborted, or with `ObserverClosed`. Waits while the database or hosts are away.
+   * Resolves when there is something to do for the service. Rejects with the signal's reason if the signal
+   * is aborted, and with `ObserverClosed` if the observer is closed. While the database or hosts are away,
+   * the watch goes on.
    */
   watch(input: WatchInput, options: WatchOptions): Promise<WatchResult>
-  /** Ends all watches. Nothing runs afterwards. */
+  /** Ends all watches. No round begins afterwards; a round that is under way has no effect any more. */
   close(): void
 }
 
 export interface WatchOptions {
   readonly signal: AbortSignal
   /**
-   * Called every `roundsPerView` looks, or less often if there are many watches; also while nothing can be
-   * seen. Must not throw.
+   * Called every `roundsPerView` looks, or less often if there are many watches. It is also called while
+   * nothing can be seen. Must not throw.
    */
   readonly onView: (view: AutoscaleView) => void
 }
@@ -35,7 +36,7 @@ export interface ObserverDeps {
   readonly readLoads: (nodeId: string, instanceUuids: readonly string[]) => Promise<HostLoads>
   readonly nowMs: () => number
   readonly timers: Timers
-  /** Called with what happens, for metrics and the log. Must not throw. */
+  /** Hears what happens, for metrics and the log. Its functions must not throw. */
   readonly listener?: ObserverListener
 }
 
@@ -75,17 +76,18 @@ export const answerLimitMs = 500
 /** How many rounds pass between two views of a service if few services are watched. */
 export const roundsPerView = 5
 /**
- * The most views in a round; the services take turns. A view becomes a heartbeat, which Temporal writes to
- * its database. With the single writer of a development server, the 60 a second that 1 000 services would
- * send every 16 s kept everybody waiting for 4 s.
+ * The most views in a round; the services take turns. Each view becomes a heartbeat, which Temporal writes
+ * to its database. 1 000 services that each send a view every 16 s make 60 writes a second. On a development
+ * server, whose database has one writer, that made all other calls wait for 4 s.
  */
 export const viewsPerRound = 10
 /**
- * The most rounds between two views of a service, which counts more than `viewsPerRound`. However many
- * services there are, each has its turn before Temporal would give its watch up for dead after 120 s.
+ * The most rounds between two views of a service. If there are so many services that `viewsPerRound` would
+ * make them wait longer, a round has more views. Temporal takes a watch for dead after 120 s without a
+ * heartbeat.
  */
 export const longestRoundsPerView = 75
-/** After this time without a look, the view tells people of the trouble. */
+/** After this time without a successful look, the view says so to people. */
 const troubleAfterMs = 3_000
 
 /** A watch that is under way. */
@@ -98,10 +100,11 @@ interface OpenWatch {
 }
 
 /**
- * All watches share one timer. A tick per second begins a round, unless the round before is not over. There
- * are no ticks while there are no watches. A round reads all watched services with one query, asks every
- * host once for all of their instances that run there, and decides for each service by itself. Hosts'
- * counters and services' last looks are kept in memory only: a new worker knows enough after four seconds.
+ * All watches share one timer, which ticks every second while there are watches. A tick begins a round,
+ * unless the round before is still under way. A round reads all watched services with one query, and asks
+ * each host once for the loads of all instances that run there. Then it decides for each service by itself.
+ * Hosts' counters and services' last looks are kept in memory only: a new worker knows enough after four
+ * seconds.
  */
 class RoundObserver implements ServiceObserver {
   readonly #deps: ObserverDeps

@@ -35,15 +35,15 @@ export class ServiceWatch {
     if (service === undefined) return { result: { kind: 'closing' }, isLoadUnknown: false }
     const { configuration } = service
     const members = service.members.map((member) => observed(member, loadOf(member), configuration, nowMs))
-    // If no size was decided yet, the size at the first look is the target.
+    // If no size was decided yet, the size at the first look becomes the target.
     const target = (this.#target ??= sizeOf(members))
     const isLoadUnknown = members.some(
       ({ standing, load }) => standing === Standing.Counted && load === undefined,
     )
     if (!this.#hasLooked) {
       this.#hasLooked = true
-      // Hosts were perhaps asked for the first time. Unknown loads would count as zero and lower the mean of
-      // the next looks, so this look is left out.
+      // At the first look, the hosts were perhaps asked for the first time, and then loads are unknown. They
+      // would count as zero and lower the mean of the next looks, so the memory does not get this look.
       const rest = { kind: 'observing', looks: 0 } as const
       this.#view = () => ({ atMs: nowMs, size: sizeOf(members), target, rest })
       if (isLoadUnknown) return { isLoadUnknown }
@@ -62,7 +62,7 @@ export class ServiceWatch {
     return { isLoadUnknown, ...(verdict.outcome !== undefined && { result: verdict.outcome }) }
   }
 
-  /** The last view, with the present trouble if there is any. */
+  /** The last view. If there is trouble at present, it is added. */
   view(trouble?: string): AutoscaleView {
     return { ...this.#view(), ...(trouble !== undefined && { trouble }) }
   }

@@ -2,7 +2,10 @@ import type { Timers } from './service-observer.ts'
 
 export interface WatchCallDeps {
   readonly listServices: () => Promise<readonly string[]>
-  /** Resolves with true if the service had such a watch. */
+  /**
+   * Calls in the watch of one service, if it began before this worker. Resolves with whether there was such
+   * a watch.
+   */
   readonly callIn: (serviceUuid: string) => Promise<boolean>
   readonly timers: Timers
   /** Ends the calls when it is aborted. */
@@ -10,18 +13,18 @@ export interface WatchCallDeps {
 }
 
 /**
- * How many watches are called in at a time. Each takes a few calls to Temporal; more at once would delay the
- * calls of others.
+ * How many watches are called in at a time. Each needs a few calls to Temporal; more at a time would delay
+ * the calls of others.
  */
 const callsAtOnce = 4
 /** The pause before the next try while the database or Temporal is away. */
 const retryMs = 1_000
 
 /**
- * Calls in the watches that began before this worker: those of a worker that was killed. Temporal then gives
- * them to a new worker at once. Resolves with their number once each service was tried, or when `signal` is
- * aborted. What fails is tried again. Temporal gives out a watch that was overlooked when its heartbeats are
- * missed.
+ * Calls in the watches that began before this worker, because their worker may have been killed: Temporal
+ * then gives them to a living worker at once. What fails is tried again. Resolves with the number of watches
+ * that were called in, when all services are done or `signal` is aborted. If a watch is missed, Temporal
+ * gives it to another worker when its heartbeats have stopped for 120 s.
  */
 export async function callInWatches(deps: WatchCallDeps): Promise<number> {
   const { signal } = deps
@@ -32,8 +35,8 @@ export async function callInWatches(deps: WatchCallDeps): Promise<number> {
       try {
         if (await deps.callIn(uuid)) called += 1
       } catch (error) {
-        // The service goes to the end of the list, so that one that always fails does not keep the others
-        // waiting.
+        // The service goes to the end of the list. So a service whose call always fails does not keep the
+        // others waiting.
         uuids.push(uuid)
         throw error
       }

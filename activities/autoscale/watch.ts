@@ -4,15 +4,16 @@ import type { ServiceObserver } from './service-observer.ts'
 import type { AutoscaleActivities } from './activities.ts'
 
 /**
- * How soon another worker takes over the watch of a worker that stops. The longer waits of the retry policy
- * are for trouble.
+ * How soon another worker takes over the watch of a worker that stops. The retry policy has longer waits,
+ * which are meant for trouble.
  */
 const takenOverAfter = '100ms'
 
 /**
  * The watch over one service. Its heartbeats are `AutoscaleView`s. It ends at once when its workflow cancels
- * it, and fails when the observer is closed. A worker that stops must not report the watch as cancelled,
- * which only the workflow may do: no other worker would get it until its heartbeats are missed.
+ * it. When the worker stops, the observer is closed and the watch fails, so that Temporal gives it to
+ * another worker. If the worker reported the watch as cancelled, which only the workflow may do, no worker
+ * would get it until its heartbeats are missed.
  */
 export function createWatchActivity(deps: {
   readonly observer: ServiceObserver

@@ -8,11 +8,12 @@ import { finaliseOrder, findRenewalAdvice, installOrdered, openOrder } from './s
 import type { CertificateStepDeps, StepInput } from './steps.ts'
 
 /**
- * The steps to a certificate, on the task queue `control`. Each returns the event for the certificate's
- * life. The event says too if an authority refused or put off the step. A step throws only if the
- * installation itself has trouble, such as a database that is away; a repeat may help then. Each step may be
- * repeated at any time: the rows say how far the attempt is, so a repeat makes neither a second order nor a
- * second certificate. Inputs, answers and failures hold no secrets.
+ * The steps to a certificate, on the task queue `control`. Each returns an event for the certificate's life,
+ * also if an authority refused the step or put it off. A step throws only if the installation itself has
+ * trouble, such as a database that is away; a repeat may help then. Each step may be repeated at any time:
+ * the rows say how far the attempt is, so a repeat goes on with the same order. Only if a worker dies
+ * between the making of an order and the write of its URL, the repeat makes a second order. Inputs, answers
+ * and failures hold no secrets.
  */
 export interface CertificateActivities {
   orderCertificate(input: CertificateInput): Promise<CertificateLifeEvent>

@@ -5,7 +5,10 @@ import { AttemptOutcome } from '../../src/domain/certificate/attempt-report.ts'
 import type { AttemptReport } from '../../src/domain/certificate/attempt-report.ts'
 import type { CertificateLifeEvent, CertificateStep } from '../../src/domain/certificate/lifecycle.ts'
 
-/** Adds to the report of the attempt under way. An attempt that ended before a crash stays as it was. */
+/**
+ * Adds to the report of the attempt that is under way. If there is none, the attempt ended before a crash,
+ * and its report stays as it is.
+ */
 export async function noteOpenAttempt(
   database: Database,
   uuid: string,
@@ -31,7 +34,7 @@ const outcomeOf = {
   refused: AttemptOutcome.Refused,
 } satisfies Record<IssueError['kind'], AttemptOutcome>
 
-/** Keeps for the owner why a step failed, and returns the event for the certificate's life. */
+/** Writes down for the owner why a step failed, and returns the event for the certificate's life. */
 export async function reportFailure(
   database: Database,
   {

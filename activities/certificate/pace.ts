@@ -6,7 +6,7 @@ import type { OrderPace } from '../../src/domain/certificate/order-pace.ts'
 
 export interface PacedOrderDeps {
   readonly database: Database
-  /** The authority to which orders belong: the directory's URL, or `local`. */
+  /** The authority that gets the orders: the URL of its directory, or `local`. */
   readonly directory: string
   /** Absent if the authority has no limits, like the installation's own authority. */
   readonly pace?: OrderPace
@@ -14,8 +14,8 @@ export interface PacedOrderDeps {
 }
 
 /**
- * Makes an order if the authority's limits leave one for its user. Otherwise fails as if the authority had
- * put the order off. Undefined if the certificate is gone.
+ * Makes an order if the authority's limits allow the certificate's user one more. Otherwise fails as if the
+ * authority had put the order off. Returns undefined if the certificate is gone.
  */
 export async function orderInTurn(
   { database, directory, pace, nowMs }: PacedOrderDeps,

@@ -15,15 +15,15 @@ import { done, requireOrder } from './steps.ts'
 import type { CertificateStepDeps, StepInput } from './steps.ts'
 
 /**
- * How long the platform tries to see its own challenge. Gateways get a challenge within tens of
- * milliseconds, and open port 80 for it if it is not open. If it is not seen from here by then, it may still
- * be seen from elsewhere.
+ * How long the platform tries to see its own challenge, before the authority is asked to look. Gateways get
+ * a challenge within tens of milliseconds, and open port 80 for it. If the platform does not see the
+ * challenge by then, the authority may see it all the same.
  */
 const shownWithinMs = 2_000
 const lookAgainMs = 250
 /**
- * The wait for a challenge that can not be checked from here: a TLS-ALPN-01 challenge, or one at a private
- * address.
+ * The wait before the authority is asked, if the platform can not check the challenge itself: a TLS-ALPN-01
+ * challenge, or a name at a private address.
  */
 const unseenShownWithinMs = 1_000
 
@@ -43,7 +43,7 @@ export async function proveOrder(deps: CertificateStepDeps, input: StepInput): P
     if (kind === undefined) return { kind: 'gone' }
     await issuer.prove(order, kind, signal)
   } catch (error) {
-    // A proof that is put off goes on: the authority may check at any time, so the challenge stays.
+    // If the proof is only put off, the challenge stays, because the authority may look at it at any time.
     if (error instanceof IssueError && error.kind !== 'later') await dropChallenges(database, uuid)
     throw error
   }
@@ -108,8 +108,8 @@ async function lookUntilSeen(
 }
 
 /**
- * The names for CAA records, for readers of the report. If the authority does not tell them now, the attempt
- * goes on without them.
+ * The names by which CAA records permit the authority, for readers of the report. If the authority does not
+ * answer now, the attempt goes on without them.
  */
 async function namedByCaa(issuer: Issuer): Promise<{ readonly caaIdentities?: readonly string[] }> {
   try {

@@ -34,8 +34,8 @@ export interface StepInput {
 const gone: CertificateLifeEvent = { kind: 'gone' }
 
 /**
- * Continues the order under way as long as it can succeed. A new order is made only if there is none. Its
- * key is stored before the order is made, its URL right after that.
+ * Continues the order that is under way, or makes a new one if there is none or it is invalid. The key is
+ * stored before the order is made, and the order's URL right after that.
  */
 export async function openOrder(
   deps: CertificateStepDeps,
@@ -87,14 +87,14 @@ export async function installOrdered(
   const wanted = await loadForIssue(database, uuid)
   if (wanted === undefined) return gone
   const order = await findOrder(deps, uuid, directory)
-  // An installation deletes the order. If the order is gone, an earlier try installed the certificate and
-  // broke off after that.
+  // Installing deletes the order. If the order is gone, an earlier try has installed the certificate and was
+  // broken off after that.
   if (order === undefined && wanted.chain !== undefined) return installed(database, uuid, wanted.chain)
   const { keyPem, orderUrl } = await requireOrder(deps, uuid)
   const chain = await deps.issuer.download(orderUrl, await makeSigningRequest(keyPem, wanted.names))
   const flaw = flawOf(chain, { keyPem, names: wanted.names, nowMs: deps.nowMs() })
   if (flaw !== undefined) {
-    // Without this, every repeat would find the same order again.
+    // If the order stayed, every repeat would find it, and fail again.
     await clearOrder(database, uuid)
     throw new IssueError('failed', `${deps.issuer.name} issued what can not be used: ${flaw}`)
   }
@@ -139,8 +139,8 @@ export function done(step: CertificateStep): CertificateLifeEvent {
 }
 
 /**
- * Asks for the authority's advice on the renewal. If the authority does not answer, there is no advice for
- * now.
+ * Asks when the authority advises to renew the certificate. If the authority does not answer, there is no
+ * advice at present.
  */
 export async function findRenewalAdvice(
   { database, issuer }: CertificateStepDeps,
