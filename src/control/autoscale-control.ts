@@ -9,9 +9,10 @@ import type { AutoscaleView } from '../domain/autoscale/watch.ts'
  */
 export interface AutoscaleControl {
   /**
-   * Starts the workflow if none runs, also after an earlier configuration of the service is over or a person
-   * terminated the workflow: it goes on from the row. Idempotent: a running workflow is left alone. If the
-   * workflow is just ending, the call may have no effect; so a new configuration calls `configured` instead.
+   * Starts the workflow if none runs, also if the workflow of an earlier configuration is over. If a person
+   * terminated the workflow, the new one goes on from the row. Idempotent: a running workflow is left alone.
+   * If the workflow is just ending, the call may have no effect; so a new configuration calls `configured`
+   * instead.
    */
   ensureStarted(settings: AutoscaleSettings): Promise<void>
   /**
@@ -28,9 +29,10 @@ export interface AutoscaleControl {
   /** Makes the workflow continue as new as soon as nothing but a watch is under way. */
   refresh(serviceUuid: string): Promise<void>
   /**
-   * Makes Temporal give out a watch again that a worker began before `beforeMs` and that has not ended. So a
-   * new worker replaces one that was killed, without the wait for missed heartbeats. If the old worker
-   * lives, the only effect is that another worker may take the watch over. False if there was no such watch.
+   * Calls in the service's watch if a worker began it before `beforeMs`: Temporal gives the watch out again.
+   * So a new worker takes over from one that was killed, without waiting for missed heartbeats. If the old
+   * worker is alive, another worker may get the watch, and nothing else happens. False if there was no such
+   * watch.
    */
   callInWatch(serviceUuid: string, beforeMs: number): Promise<boolean>
   /** The workflow's life and the last view of its watch, for people. Undefined if no workflow runs. */
@@ -41,6 +43,6 @@ export interface SeenAutoscale {
   readonly life: AutoscaleLife
   /** Absent while no watch is under way, or before the first view. */
   readonly view?: AutoscaleView
-  /** Present if the present activity failed and is going to be tried again. */
+  /** Present if the last attempt of the present activity failed and the next one has not begun. */
   readonly broken?: { readonly attempt: number; readonly message: string }
 }

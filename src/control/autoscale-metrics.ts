@@ -3,11 +3,11 @@ import type { Registry } from 'prom-client'
 import type { WatchResult } from '../domain/autoscale/watch.ts'
 
 /**
- * A round is one query and one request to each host. A silent host makes a round last half a second; if
- * rounds take longer than a second, some are left out.
+ * A round is one query and one request to each host. A silent host makes a round last half a second. If a
+ * round takes longer than a second, the next ones are left out.
  */
 const roundBucketsSeconds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 2, 5]
-/** After this time without a round there are no watches, or nothing can be seen. */
+/** After this time without a round the gauges show 0: there are no watches, or nothing can be seen. */
 const roundForgottenMs = 5_000
 
 /** Metrics of the observer of autoscaled services, for Prometheus. */

@@ -19,6 +19,6 @@ export interface CertificateControl {
    * workflow finds that out by itself, with its next step or within a day. Idempotent.
    */
   delete(certificateUuid: string): Promise<void>
-  /** Makes the workflow continue as new at its next idle point. */
+  /** Makes the workflow continue as new as soon as nothing is under way. */
   refresh(certificateUuid: string): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The time limit of a call. Healthy answers are a hundred times faster, and callers of the API accept longer
- * waits.
+ * The time limit of a call to Temporal. A healthy answer takes a hundredth of this, and callers of the API
+ * accept longer waits.
  */
 export const callDeadlineMs = 3_000
 
@@ -12,8 +12,8 @@ export class ControlUnavailable extends Error {
 }
 
 /**
- * The user has too many other calls under way, and the turn of this call did not come in time. It was not
- * carried out.
+ * The user has too many other calls under way, and the turn of this call did not come in time. The call was
+ * not carried out.
  */
 export class ControlBusy extends Error {
   override readonly name = 'ControlBusy'

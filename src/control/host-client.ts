@@ -5,7 +5,7 @@ import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-p
 import type { NodeRecord } from '../db/host/hosts.ts'
 
 /**
- * The questions of the API and autoscale to hosts, for data that no database holds and that is needed at
+ * The requests of the API and of autoscale to hosts, for data that no database has and that is needed at
  * once.
  */
 export interface NodeClient {
@@ -25,8 +25,8 @@ export interface NodeClient {
    */
   readLoads(nodeId: string, instanceUuids: readonly string[]): Promise<HostLoads>
   /**
-   * Those of the instances that are awake, as their host says. Throws `NodeUnavailable`, and does so at once
-   * if the host's heartbeats have stopped, so that reads do not wait for a lost host.
+   * Which of the instances are awake, as their host says. Throws `NodeUnavailable`. It does so at once if
+   * the host's heartbeats have stopped, so that reads do not wait for a lost host.
    */
   readAwake(nodeId: string, instanceUuids: readonly string[]): Promise<AwakeInstances>
   close(): Promise<void>
@@ -48,21 +48,27 @@ export class NodeUnavailable extends Error {
   override readonly name = 'NodeUnavailable'
 }
 
-/** A host answers from memory and page cache. If it needs longer, readers treat it as gone. */
+/**
+ * The time limit of a call. A host answers from memory and page cache. If it needs longer than this, readers
+ * treat it as gone.
+ */
 const callTimeoutMs = 3_000
-/** Shorter, because every read of a sleeping instance asks its host, which answers from memory. */
+/**
+ * The time limit of `readAwake`. It is shorter, because each read of a sleeping instance asks its host,
+ * which answers from memory.
+ */
 const awakeTimeoutMs = 1_000
 const connectTimeoutMs = 1_000
 /** The most connections to each host. Further calls wait. */
 const maxConnections = 16
 /**
- * The longest answer. A log window in base64 and JSON fits, and the usage of all instances that a host can
- * have.
+ * The longest answer. It is enough for a log window in base64 and JSON, and for the usage of all instances
+ * that a host can have.
  */
 const maxAnswerBytes = 16_777_216
 /**
- * How long an address is used before it is read again. A restarted agent may have another address or secret;
- * a refused call shows that at once.
+ * How long an address is used before it is read again. A restarted agent may have another address or secret.
+ * A call that is refused shows that at once, and the address is then read again.
  */
 const addressTtlMs = 5_000
 
@@ -73,7 +79,7 @@ export function createNodeClient(options: {
   const agent = new Agent({
     connections: maxConnections,
     connect: { timeout: connectTimeoutMs },
-    // Each call has a limit of its own, over all of it.
+    // Each call has one time limit for all of it, see `send`.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: maxAnswerBytes,
@@ -86,8 +92,8 @@ export function createNodeClient(options: {
       if (answer.statusCode !== 401) return answer
     } catch (error) {
       if (error instanceof NodeUnavailable) throw error
-      // A restarted agent refuses calls to its old port or with its old secret at once. This one hangs, so
-      // another try would hang too.
+      // A call to the old port or with the old secret of a restarted agent is refused at once. This call got
+      // no answer in time, so another try would get none either.
       if (isTimeout(error)) throw unanswered(nodeId, error)
     }
     // The agent may have been restarted on another port or with another secret.
@@ -129,7 +135,7 @@ function unanswered(nodeId: string, cause: unknown): NodeUnavailable {
   return new NodeUnavailable(`node '${nodeId}' does not answer`, { cause })
 }
 
-/** The call took longer than its limit. */
+/** Whether the call took longer than its time limit. */
 function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError'
 }

@@ -2,12 +2,12 @@ import type { InstanceSettings } from '../domain/instance/settings.ts'
 import type { StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
 
 /**
- * The calls that the rest of Roost makes to an instance's workflow. Every call ends within `callDeadlineMs`.
- * It throws `ControlUnavailable` if Temporal or the worker did not answer in time, and `InstanceGone` if the
- * instance is deleted or being deleted. Before that, starts and stops of one user wait for each other, and
- * throw `ControlBusy` if they wait too long. Most calls take the settings, because the workflow may not have
- * been started yet (the creator crashed, Temporal was away). Then the call starts it first, with the same
- * effect as `ensureStarted`.
+ * The calls that the rest of Roost makes to an instance's workflow. Most take the settings, because the
+ * workflow may not have been started yet (the creator crashed, Temporal was away); then the call starts it
+ * first, with the same effect as `ensureStarted`. Each request to Temporal ends within `callDeadlineMs`. A
+ * call throws `ControlUnavailable` if Temporal or the worker did not answer in time, and `InstanceGone` if
+ * the instance is deleted or being deleted. Only a few starts and stops are under way at a time; the others
+ * wait for their turn, and throw `ControlBusy` if they wait too long.
  */
 export interface InstanceControl {
   /** Starts the workflow. Idempotent: a workflow that runs, or that deleted its instance, is left alone. */
@@ -31,8 +31,8 @@ export interface InstanceControl {
    */
   delete(settings: InstanceSettings): Promise<void>
   /**
-   * The latest end of the drain that is under way; undefined if there is none. Only the workflow knows it.
-   * For people.
+   * The latest end of the drain that is under way; undefined if there is none. The row does not have this
+   * time, so the workflow is asked. For people.
    */
   drainUntilMs(instanceUuid: string): Promise<number | undefined>
   /**
@@ -42,7 +42,8 @@ export interface InstanceControl {
    */
   hostGone(instanceUuid: string): Promise<void>
   /**
-   * Makes the workflow continue as new at its next idle point, so that it takes up new code without patches.
+   * Makes the workflow continue as new as soon as nothing is under way, so that it takes up new code without
+   * patches.
    */
   refresh(instanceUuid: string): Promise<void>
 }

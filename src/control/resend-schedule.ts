@@ -4,14 +4,15 @@ import { doublingDelayMs } from '../domain/doubling-delay.ts'
 const wait = { firstMs: 2_000, longestMs: 300_000 }
 
 /**
- * Decides when a signal that had no effect yet is sent again. Each send is an entry in a workflow's history
- * for ever, and a host may be away for days, so the waits grow.
+ * Decides when a signal that had no effect yet is sent again. Each send adds an entry to a workflow's
+ * history for ever, and a host may be away for days. So the wait doubles with each send, from 2 s to 5 min.
  */
 export class ResendSchedule {
   readonly #sent = new Map<string, { readonly times: number; readonly dueAtMs: number }>()
 
   /**
-   * Those of `pending` that are to be sent now. Entries that are not in `pending` any more are forgotten.
+   * Returns the entries of `pending` that are to be sent now. Forgets entries that are not in `pending` any
+   * more.
    */
   due<T>(pending: readonly T[], keyOf: (one: T) => string, nowMs: number): readonly T[] {
     const keys = new Set(pending.map(keyOf))

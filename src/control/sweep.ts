@@ -5,13 +5,13 @@ import type { SweptEntity, SweptRow } from './swept-entity.ts'
 
 /**
  * How old a row must be before the sweep takes it. The process that creates or deletes an object tells its
- * workflow itself, right after the commit. The sweep is for processes that could not.
+ * workflow right after the commit. The sweep tells the workflow if that process could not.
  */
 export const leftAloneMs = 2_000
 export const sweepIntervalMs = 2_000
 /**
- * The most unstarted rows and the most deleted rows of each entity in one sweep, the oldest first. It is
- * more than any backlog that a few seconds can leave.
+ * The most unstarted rows, and the most deleted rows, of each entity in one sweep. The oldest come first. A
+ * few seconds can not leave so many.
  */
 const batchSize = 1_000
 /** The most calls to Temporal at a time. A backlog must not crowd out users. */
@@ -27,13 +27,13 @@ export interface SweepDeps {
 export interface SweepResult {
   readonly started: number
   readonly deletesSent: number
-  /** The first of the calls that failed; later sweeps repeat them all. */
+  /** The failure of the first call that failed. Later sweeps repeat all calls that failed. */
   readonly failure?: unknown
 }
 
 /**
- * Returns a function that sweeps once: it starts workflows that were not started, and tells again those that
- * may not have heard of a deletion.
+ * Returns a function that sweeps once: it starts the workflows that were not started, and tells workflows
+ * again of a deletion that they may not have heard of.
  */
 export function createSweep(deps: SweepDeps): () => Promise<SweepResult> {
   const bounds = { olderThanMs: deps.olderThanMs ?? leftAloneMs, limit: deps.batchSize ?? batchSize }

@@ -24,7 +24,7 @@ export interface SweptEntity {
   readonly name: string
   /** Rows whose workflow is not known to have been started, oldest first. */
   unstarted(bounds: SweepBounds): Promise<readonly SweptRow[]>
-  /** Rows that are marked deleted and still there, longest deleted first. */
+  /** Rows that are marked deleted and still exist, longest deleted first. */
   deleted(bounds: SweepBounds): Promise<readonly SweptRow[]>
   markStarted(uuids: readonly string[]): Promise<void>
 }
@@ -36,8 +36,8 @@ export interface SweptRow {
 }
 
 /**
- * The request id of all repeats. The workflow acts on it once, and later repeats do not make its history
- * grow.
+ * The request id of each `retire` that the sweep sends. The workflow acts on the first one. Repeats with the
+ * same id do not make its history grow.
  */
 const retiredBySweep = 'retired-by-sweep'
 
@@ -54,8 +54,9 @@ interface EntityParts<Settings> {
 }
 
 /**
- * The swept kinds of rows, in the order of the sweep. Instances come first, because a volume is free when
- * its instance is gone. For retired clones the call `retire` is repeated until their rows are gone.
+ * The kinds of rows that the sweep looks at, in its order. Instances come before volumes, because a volume
+ * can be removed only when its instance is gone. For a retired clone the sweep repeats `retire` until the
+ * clone's row is gone.
  */
 export function sweptEntities(
   database: Database,

@@ -65,8 +65,8 @@ type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingA
 const scheduledState = 1
 
 /**
- * What a pending activity shows. There is never more than one under way, and only watches have heartbeats
- * with details.
+ * What a pending activity shows. A workflow of autoscale never has more than one, and only a watch sends
+ * details with its heartbeats.
  */
 function seenBy(pending: PendingActivity | undefined): Omit<SeenAutoscale, 'life'> {
   if (pending === undefined) return {}
@@ -74,7 +74,7 @@ function seenBy(pending: PendingActivity | undefined): Omit<SeenAutoscale, 'life
   const message = pending.lastFailure?.message
   return {
     ...(details && { view: defaultPayloadConverter.fromPayload<AutoscaleView>(details) }),
-    // Once the activity runs again, its last failure is over.
+    // A failure is shown only until the next attempt begins.
     ...(message &&
       Number(pending.state) === scheduledState && { broken: { attempt: pending.attempt ?? 1, message } }),
   }

@@ -11,12 +11,16 @@ import { deleteSignal, entityWorkflowId, refreshSignal } from '../../workflows/e
 import { callDeadlineMs, ControlUnavailable } from './control-unavailable.ts'
 
 /**
- * After this time Temporal gives a workflow task out again whose worker is gone. A task holds the write of a
- * state to PostgreSQL, so the time must not be shorter than such a write may take.
+ * After this time Temporal gives a workflow task to another worker, because the first worker seems to be
+ * gone. A task may wait for the write of a state to PostgreSQL, so this time is not shorter than the time
+ * limit of a write.
  */
 const workflowTaskTimeoutMs = 5_000
 
-/** gRPC's codes for "not now": cancelled, deadline exceeded, resource exhausted, aborted, unavailable. */
+/**
+ * The codes of gRPC for failures that pass: cancelled, deadline exceeded, resource exhausted, aborted,
+ * unavailable.
+ */
 const passingCodes: readonly number[] = [1, 4, 8, 10, 14]
 
 /** Every object with a workflow belongs to a user. */
@@ -38,21 +42,22 @@ export interface EntityCalls<Settings> {
   ensureStarted(settings: Settings): Promise<void>
   delete(settings: Settings): Promise<void>
   /**
-   * Signals the workflow, and starts it first if nobody did. Fails if the workflow is over, see `isOver`.
+   * Signals the workflow, and starts it first if it was never started. Fails if the workflow is over;
+   * `isOver` tells such a failure from others.
    */
   signal(settings: Settings, signal: SignalDefinition): Promise<void>
   /**
-   * Like `signal`, but starts a workflow that is over once more: its row may be back, for example from a
-   * backup.
+   * Like `signal`, but if the workflow is over, starts another one: the row may have come back, for example
+   * from a backup.
    */
   signalAnew(settings: Settings, signal: SignalDefinition): Promise<void>
-  /** Makes the workflow continue as new at its next idle point. */
+  /** Makes the workflow continue as new as soon as nothing is under way. */
   refresh(uuid: string): Promise<void>
   /** Signals a running workflow. Also returns if the workflow is over. */
   tell(uuid: string, signalName: string, ...args: readonly unknown[]): Promise<void>
   /**
-   * Tells the workflow that its host has removed everything, in place of a host that never comes back. Also
-   * returns if the workflow is over.
+   * Tells the workflow that everything is removed from its host. It is sent in place of a host that never
+   * comes back. Also returns if the workflow is over.
    */
   hostGone(uuid: string, signalName: string): Promise<void>
 }
@@ -64,13 +69,13 @@ export function createEntityCalls<Settings extends Owned>(
   const ask = <T>(call: () => Promise<T>): Promise<T> => inTime(client, call)
   const handleOf = (uuid: string) => client.workflow.getHandle(entityWorkflowId(type, uuid))
   /**
-   * A workflow that ended by itself is not started again. One that a person terminated is, and goes on from
-   * its row.
+   * The options of a start. If the workflow ended by itself, the start fails. If a person terminated it,
+   * another one starts and goes on from the row.
    */
   const startOptions = (settings: Settings): WorkflowStartOptions => ({
     args: [settings],
     taskQueue: controlTaskQueue,
-    // Temporal takes work of each key in turn.
+    // If much work waits, Temporal takes a piece of each user in turn.
     priority: { fairnessKey: settings.userUuid },
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     workflowTaskTimeout: workflowTaskTimeoutMs,
@@ -104,7 +109,7 @@ export function createEntityCalls<Settings extends Owned>(
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
       }
     },
-    // A workflow that is over and whose row is back cleans up once more.
+    // If the workflow is over, the row may have come back from a backup. Then another workflow cleans up.
     delete: (settings) => signalAnew(settings, deleteSignal),
     signal: (settings, signal) => signalWithStart(startOptions(settings), signal),
     signalAnew,
@@ -116,12 +121,12 @@ export function createEntityCalls<Settings extends Owned>(
   }
 }
 
-/** The workflow ended by itself, or never began. */
+/** Whether the error says that the workflow has ended, or that it never began. */
 export function isOver(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError
 }
 
-/** Sets the deadline. Without it a call would wait for ever if no worker runs. */
+/** Makes the call with a deadline. Without a deadline it would wait for ever if no worker runs. */
 async function inTime<T>(client: Client, call: () => Promise<T>): Promise<T> {
   try {
     return await client.withDeadline(Date.now() + callDeadlineMs, call)

@@ -15,8 +15,8 @@ export function createCertificateControl(client: Client): CertificateControl {
   const calls = createEntityCalls(client, { type: certificateWorkflowType, options: startOptions })
   return {
     ensureStarted: calls.ensureStarted,
-    // A workflow that is over is started again too. If there is a row, for example from a backup, it goes
-    // on; otherwise it ends at once.
+    // If the workflow is over, another one starts. If the row has come back, for example from a backup, the
+    // new workflow goes on from it; otherwise it ends at once.
     retry: (settings) => calls.signalAnew(settings, retrySignal),
     delete: (certificateUuid) => calls.tell(certificateUuid, deleteSignal.name),
     refresh: calls.refresh,

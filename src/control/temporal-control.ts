@@ -14,7 +14,7 @@ export interface TemporalAddress {
   readonly namespace: string
 }
 
-/** The connection of one part to the workflows. */
+/** A part's connection to Temporal, and its calls to the workflows. */
 export interface TemporalControl {
   readonly instances: InstanceControl
   readonly volumes: VolumeControl
@@ -26,8 +26,8 @@ export interface TemporalControl {
 }
 
 /**
- * The time limit of `check`. A healthy server is always faster, and readiness, for which `check` is, is
- * asked often.
+ * The time limit of `check`. A healthy server is always faster. `check` serves requests for the readiness of
+ * a part, which are frequent.
  */
 const checkDeadlineMs = 1_000
 

@@ -27,13 +27,13 @@ import type { InstanceControl } from './instance-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 
 /**
- * How many starts and stops may wait for a worker at a time. Temporal takes users in turn only for the first
- * step of a workflow; later steps go to the worker that has the workflow in memory, in the order of their
- * arrival. So a user who starts and stops many instances over and over waits here, and does not keep all
- * others waiting.
+ * How many starts and stops may wait for a worker at a time, in all and of one user. Temporal takes users in
+ * turn only for the first step of a workflow; later steps go to the worker that has the workflow in memory,
+ * in the order of their arrival. Without these limits, a user who starts and stops many instances over and
+ * over would keep all others waiting.
  */
 const updatesAtOnce = { size: 24, perUser: 4, countsForMs: callDeadlineMs }
-/** The longest wait for a turn. It is the longest time that the API takes for a request. */
+/** The longest wait for a turn, which is also the longest time that the API takes for a request. */
 const longestTurnMs = 30_000
 
 /** The type of the client needs at least one argument; `start` ignores it. */
@@ -74,7 +74,8 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw goneOr(settings, error)
     }
-    // The workflow was not started yet, or it is over. This operation finds out which.
+    // The workflow was not started yet, or it is over. The next call starts it in the first case, and fails
+    // in the second.
     const startWorkflowOperation = new WithStartWorkflowOperation(instanceWorkflowType, {
       ...calls.startOptions(settings),
       workflowIdConflictPolicy: 'USE_EXISTING',
@@ -114,7 +115,10 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
   }
 }
 
-/** The first state is that of the new row, or what the row says if the workflow had been terminated. */
+/**
+ * The options of a start. The first state is that of a new instance. After a person terminated the workflow,
+ * it is the state that the row has.
+ */
 function startOptions(settings: InstanceSettings) {
   const { instanceUuid, name, userUuid, nodeId } = settings
   return {

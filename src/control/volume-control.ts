@@ -25,7 +25,7 @@ export interface VolumeControl {
    * returns if the volume is gone already.
    */
   hostGone(volumeUuid: string): Promise<void>
-  /** Makes the workflow continue as new at its next idle point. */
+  /** Makes the workflow continue as new as soon as nothing is under way. */
   refresh(volumeUuid: string): Promise<void>
 }
 

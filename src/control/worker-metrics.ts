@@ -2,12 +2,15 @@ import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client
 import { AutoscaleMetrics } from './autoscale-metrics.ts'
 import type { SweepResult } from './sweep.ts'
 
-/** From a write that PostgreSQL takes at once to one that waits for many others. */
+/**
+ * The buckets reach from a write that PostgreSQL carries out at once, in 1 ms, to one that waits for many
+ * others.
+ */
 const writeBucketsSeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
 
 type Activity = (input: never) => Promise<unknown>
 
-/** The worker's own Prometheus metrics; Temporal's SDK has more, which are appended to them. */
+/** The worker's own metrics for Prometheus. The metrics of Temporal's SDK are appended to them. */
 export class WorkerMetrics {
   readonly #registry = new Registry()
   readonly autoscale = new AutoscaleMetrics(this.#registry)
