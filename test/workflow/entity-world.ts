@@ -25,7 +25,7 @@ export class FakeRow<Projection> {
     this.gone = this.#deleted.promise
   }
 
-  /** Returns false if there is no such row. */
+  /** Returns false if the row is deleted. */
   write(revision: number, record: Projection): boolean {
     this.#writes += 1
     if (this.#writeFails(this.#writes)) throw new Error('the database is away')
@@ -42,7 +42,7 @@ export class FakeRow<Projection> {
     this.#deleted.resolve()
   }
 
-  /** Resolves when the row's record fits. */
+  /** Resolves with the row's record as soon as the record fits. */
   reaches(fits: (record: Projection) => boolean): Promise<Projection> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -75,7 +75,8 @@ export interface EntityWorld {
 }
 
 /**
- * `begun` is the work that there are workers for at first. Without it there are workers for all of the work.
+ * `work` is the work of all workers. `begun` is the part of it for which there are workers from the start;
+ * if it is absent, there are workers for all of it.
  */
 export async function createEntityWorld(
   env: TestWorkflowEnvironment,

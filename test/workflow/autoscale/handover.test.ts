@@ -15,7 +15,7 @@ import { runWorkers, startDevServer } from '../../support/temporal.ts'
 import type { RunningWorkers } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
 
-/** A limit below the 120 s after which Temporal notices that a worker is silent. */
+/** Far below the 120 s after which Temporal notices that a worker is silent. */
 const atOnce = { limitMs: 12_000 }
 const soon = { limitMs: 30_000 }
 
@@ -114,8 +114,8 @@ describe('the watches over services', function () {
     const autoscales = createAutoscaleControl(env.client)
     const settings = { serviceUuid: randomUUID(), serviceName: 'shop', userUuid: randomUUID() }
     const { serviceUuid } = settings
-    // Nobody tells the watch of this worker that it is over. To Temporal, it looks like a watch that hangs or
-    // whose worker is gone.
+    // This worker is alive, and its watch never hears that it was called in. Temporal sees no difference
+    // between it and a watch that hangs or whose worker is gone.
     const observer = new StillObserver(view(5_000))
     const only = worker(observer)
     const beforeMs = Date.now()

@@ -31,7 +31,7 @@ describe('an autoscale configuration as a workflow', () => {
     await world.isWatched()
   }
 
-  /** Lets the time pass. Nobody watches meanwhile, because a watch in progress would hold the clock. */
+  /** Skips time. Nobody watches meanwhile, because time is not skipped while a watch is under way. */
   async function pass(durationMs: number): Promise<void> {
     world.service.isAway = true
     await env.sleep(durationMs)
@@ -39,7 +39,7 @@ describe('an autoscale configuration as a workflow', () => {
     await passUntilWatched()
   }
 
-  /** Skips time in small steps until the service is watched. From then on, time passes as it does outside. */
+  /** Skips time in small steps until the service is watched. From then on, time passes as on any clock. */
   async function passUntilWatched(): Promise<void> {
     while (!world.service.isWatched) await env.sleep('1 second')
   }

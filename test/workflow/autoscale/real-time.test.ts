@@ -10,7 +10,7 @@ import type { AutoscaleWorld, AutoscaleWorldOptions } from './world.ts'
 
 const { Watching, Aligning, Closing } = AutoscalePhase
 const soon = { limitMs: 40_000 }
-/** More messages than it takes until the server suggests a new run. */
+/** So many messages that the server suggests a new run before the last of them. */
 const manyMessages = 1_100
 const messagesAtOnce = 50
 

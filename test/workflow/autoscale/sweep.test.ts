@@ -50,13 +50,14 @@ describe('what the sweep mends of autoscale', () => {
     const entities = sweptEntities(rows.database(), control).filter(({ name }) =>
       ['retired clone', 'autoscale configuration'].includes(name),
     )
-    // The time in a row is rounded, so the row may seem to be from the future.
+    // The times in a row are rounded, so a new row may seem to be from the future. It counts as old enough
+    // too.
     sweep = createSweep({ entities, nowMs: () => nowMs, olderThanMs: -1_000 })
     await db().deleteFrom('autoscaleConfigurations').execute()
     await db().deleteFrom('instances').execute()
   })
 
-  it('a configuration of which no workflow is known is begun, once', async () => {
+  it('a configuration whose workflow was not started gets one, once', async () => {
     const service = await scaled(await newUser())
     isAway = true
     await sweep()

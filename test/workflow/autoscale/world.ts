@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 import { createEntityWorld } from '../entity-world.ts'
 import type { EntityWorld } from '../entity-world.ts'
 
-/** One autoscale configuration of a service that only the test sees. */
+/** One autoscale configuration of a fake service, which shows what the test wants. */
 export interface AutoscaleWorld extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'> {
   readonly settings: AutoscaleSettings
   readonly control: AutoscaleControl

@@ -31,8 +31,8 @@ describe('a requested certificate as a workflow', () => {
   }
 
   /**
-   * Returns the gaps between the calls of a step, in ms. They are a little longer than planned, by the time
-   * that the machine itself takes.
+   * Returns the times between the calls of a step, in ms. Each is a little longer than planned, because the
+   * machine itself takes time.
    */
   function gapsMs(step: CertificateStep): readonly number[] {
     const times = world.steps.timesOf(step)
@@ -97,7 +97,7 @@ describe('a requested certificate as a workflow', () => {
     assert.ok(world.row.written.every(({ attempt }) => attempt <= 1))
   })
 
-  it('asks an authority that is away ever more seldom, hourly in the end, and does not give up', async () => {
+  it('asks an authority that is away less and less often, hourly in the end, and does not give up', async () => {
     await begin({ outcomeOf: (step, nth) => (step === Order && nth <= 12 ? away : undefined) })
     await env.sleep('9 hours')
     await world.reachesState(Valid)
@@ -127,7 +127,7 @@ describe('a requested certificate as a workflow', () => {
     assert.equal(world.steps.count(Order), 9)
   })
 
-  it('makes the attempt at once that came due while it had no workflow', async () => {
+  it('makes an attempt at once if it came due while there was no workflow', async () => {
     const nextAtMs = (await env.currentTimeMs()) - minuteMs
     await begin({ settings: { recorded: { state: Pending, attempt: 2, nextAtMs, revision: 3 } } })
     await world.reachesState(Valid)
@@ -154,7 +154,7 @@ describe('a requested certificate as a workflow', () => {
     assert.ok(!states.slice(states.indexOf(Valid)).includes(Pending))
   })
 
-  it('is renewed when the authority advises it, which is asked daily', async () => {
+  it('is renewed when the authority advises to, and asks for the advice daily', async () => {
     const toldAtMs = await env.currentTimeMs()
     const window = { startMs: toldAtMs + 10 * dayMs, endMs: toldAtMs + 11 * dayMs }
     await begin({ adviceOf: (nth) => (nth >= 4 && nth < 12 ? { window } : {}) })
@@ -166,7 +166,7 @@ describe('a requested certificate as a workflow', () => {
     assert.ok(world.steps.timesOf(Install)[1]! < window.endMs + minuteMs)
   })
 
-  it('serves on while renewals fail, which are tried until it expires; then it is pending, with a new sequence', async () => {
+  it('is served while its renewals fail, and begins a new sequence of attempts when it has expired', async () => {
     await begin({ outcomeOf: (step, nth) => (step === Order && nth > 1 ? failed : undefined) })
     await world.reachesState(Valid)
     await env.sleep('85 days')

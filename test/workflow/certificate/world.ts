@@ -22,7 +22,7 @@ export interface CertificateWorld extends Omit<EntityWorld, 'life' | 'addWorkers
   readonly control: CertificateControl
   readonly steps: FakeCertificateSteps
   readonly row: FakeRow<CertificateRecord>
-  /** Resolves when the row's record fits. */
+  /** Resolves with the row's record as soon as the record fits. */
   reaches(fits: (record: CertificateRecord) => boolean): Promise<CertificateRecord>
   reachesState(state: CertificateState): Promise<CertificateRecord>
   life(): Promise<CertificateLife>
@@ -71,8 +71,8 @@ export async function createCertificateWorld(
     reachesState: (state) => row.reaches((record) => record.state === state),
     life,
     async end() {
-      // The time-skipping server fails at the cancellation of an activity that ends at the same moment. A
-      // real server does not.
+      // A cancellation can reach an activity at the moment in which the activity ends. The time-skipping
+      // server fails then; a real server does not. So the deletion waits until no step is under way.
       const isQuiet = async () => certificateWork(await life()) === undefined
       if (options.gate === undefined && !row.isGone)
         await until('nothing is under way', isQuiet, { limitMs: 20_000 })

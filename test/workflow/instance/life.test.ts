@@ -55,7 +55,7 @@ describe('an instance as a workflow', () => {
     await world.reachesState(InstanceState.Running)
   })
 
-  it('a start that is repeated with the same id acts once, also after a continue-as-new', async () => {
+  it('a command that is repeated with the same id acts once, also after a continue-as-new', async () => {
     await beginRunning()
     const first = await world.control.stop(world.settings, graceful, 'once')
     await world.reachesState(InstanceState.Stopped)

@@ -23,7 +23,7 @@ describe('an instance whose host lost everything, in time that is skipped', () =
     await world.reachesState(InstanceState.Running)
   }
 
-  /** Tells the loss twice, as a host repeats an event until something has come of it. */
+  /** Tells the loss twice, because a host repeats an event until it sees the effect. */
   async function loses(boot: number): Promise<void> {
     world.host.setUpAnew()
     const lost = { kind: 'lost', boot, atMs: await env.currentTimeMs() } as const

@@ -27,8 +27,8 @@ describe('restarts of an instance, in time that is skipped', () => {
     })
     await world.control.ensureStarted(world.settings)
     await env.sleep('21 minutes')
-    // A pause includes the time that the machine takes for a start. So it is longer than its step, and
-    // shorter than the next step.
+    // A pause includes the time that the machine takes for a start. So it is at least as long as its step,
+    // and shorter than the next step.
     const steps = [0, 5, 10, 20, 40, 80, 160, 300, 300, 300]
     const below = [5, 10, 20, 40, 80, 160, 300, 330, 330, 330]
     const gaps = startsMs.slice(1).map((ms, index) => (ms - startsMs[index]!) / 1_000)

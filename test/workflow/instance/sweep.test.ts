@@ -62,7 +62,8 @@ describe('the sweep', () => {
     })
     userUuid = (await addUser(database, { name: 'ann', hard })).uuid
   })
-  // A new heartbeat of the host: the host must not look silent, however long the earlier tests took.
+  // Each test begins with a heartbeat of the host. Otherwise the host would count as silent after long
+  // tests.
   beforeEach(() => addNode(database))
   after(async () => {
     await workers.stop()
@@ -92,7 +93,8 @@ describe('the sweep', () => {
     createSweep({
       entities: sweptEntities(far.database, { ...far.control, instances: control }),
       nowMs: Date.now,
-      // The time in a row is rounded, so the row may seem to be from the future.
+      // The times in a row are rounded, so a new row may seem to be from the future. It counts as old enough
+      // too.
       olderThanMs: -1_000,
       ...deps,
     })
@@ -127,7 +129,10 @@ describe('the sweep', () => {
   const gone = (uuids: readonly string[]) =>
     until('the rows are gone', async () => (await read(uuids)).length === 0, { limitMs })
 
-  /** The sweep's calls pass through `before`, which may count them or let them fail. */
+  /**
+   * Returns a control that calls `before` before each start of a workflow. `before` may count the starts or
+   * make them fail.
+   */
   function watched(before: (uuid: string) => Promise<void>): InstanceControl {
     const { instances } = far.control
     return {

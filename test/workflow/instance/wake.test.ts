@@ -27,8 +27,8 @@ describe('an instance that its host wakes', () => {
   }
 
   /**
-   * Begins an instance that already sleeps at its host. The workflow hears the answer to its order when
-   * `answer` is called.
+   * Begins an instance that already sleeps at its host, while the workflow has no answer to its order yet.
+   * The answer comes when `answer` is called.
    */
   async function beginUnanswered(): Promise<{ readonly answer: () => Promise<void> }> {
     const gate = Promise.withResolvers<void>()
@@ -74,7 +74,7 @@ describe('an instance that its host wakes', () => {
         ['start', 'stand-by'],
       )
       assert.deepEqual(world.host.overlaps, [])
-      // The permit is used up: this stop ends the permit's boot.
+      // The wake has used the permit, so this stop ends the boot that runs, and no other boot.
       await world.control.stop(world.settings, { force: false, drainTimeoutMs: 0 }, 'stop')
       const stopped = await world.reachesState(InstanceState.Stopped)
       assert.deepEqual([stopped.boot, world.host.running.size], [2, 0])

@@ -20,7 +20,7 @@ export interface World extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'
   readonly control: InstanceControl
   readonly host: FakeHost
   readonly row: FakeRow<InstanceProjection>
-  /** Resolves when a recorded state fits. */
+  /** Resolves with the row's record as soon as the record fits. */
   reaches(fits: (projection: InstanceProjection) => boolean): Promise<InstanceProjection>
   reachesState(state: InstanceState): Promise<InstanceProjection>
   /** Resolves when the instance's row is deleted. */
@@ -30,7 +30,7 @@ export interface World extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'
   tells(...events: readonly HostEvent[]): Promise<void>
   /** Sends an idle event: nothing has needed the instance since now. */
   tellsIdle(boot: number, epoch?: number): Promise<void>
-  /** Wakes the instance at its host, as traffic does, and sends the host's events of that. */
+  /** Wakes the instance at its host, as traffic does, and sends the events that the host tells of a wake. */
   wakes(): Promise<void>
   hostComesBack(): Promise<void>
   /**
@@ -41,7 +41,7 @@ export interface World extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'
 
 export interface WorldOptions extends Partial<Omit<FakeHostOptions, 'nowMs'>> {
   readonly settings?: Partial<InstanceSettings>
-  /** With this flag nobody polls the host's queue at first. */
+  /** If true, the host takes no work until `hostComesBack` is called. */
   readonly hostAway?: boolean
   /** Fails the nth write, counted from 1. */
   readonly writeFails?: (nth: number) => boolean
@@ -99,7 +99,7 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
   }
 }
 
-/** Starts the workflow. With autostart this waits until the instance runs. */
+/** Makes a world and starts its workflow. With autostart, waits until the instance runs. */
 export async function beginWorld(env: TestWorkflowEnvironment, options: WorldOptions = {}): Promise<World> {
   const world = await createWorld(env, options)
   await world.control.ensureStarted(world.settings)

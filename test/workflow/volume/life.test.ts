@@ -32,8 +32,8 @@ describe('a volume as a workflow', () => {
   }
 
   /**
-   * Waits for the phase while time is skipped. Between two tries only the server's clock goes on, and only
-   * while a test sleeps on it.
+   * Skips 90 s and waits for the phase. Pauses between two tries are measured by the server's clock, which
+   * goes on only while a test sleeps on it.
    */
   async function reachesLater(phase: VolumePhase): Promise<VolumeRecord> {
     await env.sleep('90 seconds')

@@ -46,7 +46,8 @@ describe('a volume as a workflow, on a server with a clock', () => {
 
   it('waits for a host that is away, says so, and is made when the host is back', async () => {
     await begin({ hostAway: true })
-    // A query is a task of the workflow. Queries without a pause would hold up a busy machine.
+    // Each query gives the workflow a task. Queries without a pause would keep a busy machine from the work
+    // itself.
     const waiting = async () => {
       await delay(1_000)
       return (await world.details()).includes('takes no work at present')
@@ -68,7 +69,7 @@ describe('a volume as a workflow, on a server with a clock', () => {
     assert.deepEqual(world.host.calls, [Remove])
   })
 
-  it('calls off a make or a repair when it is deleted, and waits until that has ended', async () => {
+  it('calls off a repair when it is deleted, and is removed only after the repair has ended', async () => {
     await beginReady({ gate: (work) => (work === Repair ? never() : undefined) })
     await world.control.repair(world.settings)
     await until('it is repaired', () => world.host.calls.includes(Repair), soon)

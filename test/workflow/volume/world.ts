@@ -20,7 +20,7 @@ export interface VolumeWorld extends Omit<EntityWorld, 'life' | 'addWorkers' | '
   readonly control: VolumeControl
   readonly host: FakeVolumeHost
   readonly row: FakeRow<VolumeRecord>
-  /** Resolves when the row's record fits. */
+  /** Resolves with the row's record as soon as the record fits. */
   reaches(fits: (record: VolumeRecord) => boolean): Promise<VolumeRecord>
   reachesPhase(phase: VolumePhase): Promise<VolumeRecord>
   /** Resolves when the row is deleted. */
@@ -35,7 +35,7 @@ export interface VolumeWorld extends Omit<EntityWorld, 'life' | 'addWorkers' | '
 
 export interface VolumeWorldOptions extends FakeVolumeHostOptions {
   readonly settings?: Partial<VolumeSettings>
-  /** With this flag nobody polls the host's queue at first. */
+  /** If true, the host takes no work until `hostComesBack` is called. */
   readonly hostAway?: boolean
   /** Fails the nth write, counted from 1. */
   readonly writeFails?: (nth: number) => boolean
