@@ -10,9 +10,9 @@ import type { Story } from './story.ts'
 import { volumeStories } from './volume-stories.ts'
 
 /**
- * Records what the workflows do now, for a release: `node test/replay/record.ts <release> [story ...]`, by
- * default all stories. Every later version of the workflows has to be able to go on with each recorded life,
- * so a file of an earlier release is never recorded again.
+ * Records what the workflows do now, for a release: `node test/replay/record.ts <release> [story ...]`.
+ * Without names, all stories are recorded. Every later version of the workflows has to be able to go on with
+ * each recorded life, so the files of an earlier release are never recorded again.
  */
 const checkout = path.resolve(import.meta.dirname, '../..')
 const directory = path.resolve(import.meta.dirname, 'histories')
@@ -28,7 +28,7 @@ async function record(env: TestWorkflowEnvironment, name: string, release: strin
   if (story === undefined) throw new Error(`there is no story '${name}'`)
   const lived = await story(env)
   const history = await env.client.workflow.getHandle(lived.id).fetchHistory()
-  // Processes, hosts and folders of the recording machine mean nothing to a replay.
+  // Names of processes, hosts and folders of the recording machine mean nothing to a replay.
   const text = historyToJSON(history)
     .replaceAll(/\d+@[\w.-]+/g, 'recorder')
     .replaceAll(`file://${checkout}/`, '')

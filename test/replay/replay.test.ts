@@ -20,8 +20,8 @@ function read(file: string): { readonly events: RecordedEvent[] } {
 }
 
 /**
- * The worker has to know the local activities even though their results are in the history. Without them a
- * replay would stop at the first one, without a failure. None of them is called.
+ * The local activities, which the worker has to know although their results are in the history. If it did
+ * not know them, a replay would stop at the first local activity, without a failure. None of them is called.
  */
 const known: Readonly<Record<keyof ControlActivities, () => Promise<never>>> = {
   recordInstance: notCalled,

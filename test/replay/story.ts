@@ -3,7 +3,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing'
 /** Plays a life that is recorded, in its own world. */
 export type Story = (env: TestWorkflowEnvironment) => Promise<Lived>
 
-/** A life that came to the end of its story; its workflow may still run. */
+/** A life whose story was played. Its workflow may still run. */
 export interface Lived {
   /** The workflow's id. */
   readonly id: string
@@ -16,8 +16,8 @@ interface World<Settings> extends Lived {
 }
 
 /**
- * Makes stories of one kind of world. Each story opens such a world, starts its workflow, and plays `lived`
- * in it.
+ * Makes stories of one kind of world. Each story opens its own world, starts the workflow there, and plays
+ * `lived`.
  */
 export function storiesIn<Settings, Opened extends World<Settings>, Options>(
   open: (env: TestWorkflowEnvironment, options: Options) => Promise<Opened & World<Settings>>,
