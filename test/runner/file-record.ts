@@ -3,7 +3,8 @@ import { noCounts } from './group-result.ts'
 import type { FileResult, GroupResult } from './group-result.ts'
 
 /**
- * The message of a group's process to its parent, at every change of file and once more after the last test.
+ * The message of a group's process to its parent. It is sent at every change of file, and once more after
+ * the last test.
  */
 export interface Progress extends GroupResult {
   /** The file whose tests run now. */
@@ -12,8 +13,8 @@ export interface Progress extends GroupResult {
 }
 
 /**
- * Records the results of mocha's runner by file. Files run one after another, so the time between two
- * changes of file is the time of the file in between.
+ * Records the results of mocha's runner by file. Files run one after another, so the time from one change of
+ * file to the next belongs to one file.
  */
 export class FileRecord {
   readonly #files = new Map<string, FileResult>()

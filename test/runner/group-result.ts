@@ -16,16 +16,14 @@ export interface FileResult extends Counts {
 /** The results of one group's tests. */
 export interface GroupResult {
   readonly files: readonly FileResult[]
-  /** Failures that belong to no file, in sentences. A second try of a file does not remove them. */
+  /** Failures that belong to no file, as sentences. They stay, even if a second try of a file passes. */
   readonly faults: readonly string[]
 }
 
 export const noTests: GroupResult = { files: [], faults: [] }
 export const noCounts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
 
-/**
- * Adds a failure that is not a test's to a group's result. `file` is the file at fault, if it is known.
- */
+/** Adds a failure that no test reported. `file` is the file that caused the failure, if it is known. */
 export function withFailure(result: GroupResult, title: string, file?: string): GroupResult {
   if (file === undefined) return { ...result, faults: [...result.faults, title] }
   const others = result.files.filter((one) => one.file !== file)

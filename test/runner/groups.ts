@@ -2,27 +2,27 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { namespaceOf } from '../support/namespace.ts'
 
-/** The groups of tests, one folder each. */
+/** A group of tests: the test files of one folder. */
 export interface Group {
   readonly name: string
   readonly files: readonly string[]
   /** The time limit of one test or hook. */
   readonly testTimeoutMs: number
   /**
-   * The time limit of the whole group, after which it is ended and counts as failed. Each test has a limit
-   * of its own. This one is for hangs between tests, and is much longer than a group takes on a busy
+   * The time limit of the whole group. After it, the group is ended and counts as failed. Each test has a
+   * limit of its own; this one is for hangs between tests. It is much longer than a group takes on a busy
    * machine.
    */
   readonly limitMs: number
   /**
-   * True for a group that mostly waits, for VMs, deadlines and restarts, and needs the processors only now
-   * and then. Such groups run beside each other, but not beside groups that use a processor all the time,
+   * True for a group that mostly waits for VMs, deadlines and restarts, and needs the processors only now
+   * and then. Such groups run side by side. They do not run beside groups that use a processor all the time,
    * because their time limits assume that a processor is free.
    */
   readonly waits: boolean
   /**
-   * True for a group whose stacks and VMs take the ports and addresses of a whole host. It has a network
-   * namespace of its own.
+   * True for a group whose stacks and VMs use ports and addresses as if they had the host for themselves.
+   * The group has a network namespace of its own.
    */
   readonly isHost: boolean
 }
@@ -36,8 +36,8 @@ interface GroupPlan {
 }
 
 /**
- * The groups in the order of their start: quick ones first, so that a small mistake shows soon. Of the
- * groups that mostly wait, the longest begins first, so that no long one is left for the end.
+ * The groups in the order of their start. Quick groups come first, so that a small mistake shows soon. Of
+ * the groups that mostly wait, the longest comes first, so that no long one begins near the end.
  */
 const plans: readonly GroupPlan[] = [
   { name: 'unit', testTimeoutMs: 60_000, limitMs: 240_000 },
@@ -64,8 +64,8 @@ export function namespaceFor(group: Group): string | undefined {
 }
 
 /**
- * The chosen groups with their test files. Without `names` these are all groups. A group without files fails
- * its run.
+ * Returns the groups with these names, and their test files. Without names, these are all groups that have
+ * files. A named group without files is returned too, and then fails.
  */
 export function findGroups(testDirectory: string, names: readonly string[]): readonly Group[] {
   const unknown = names.filter((name) => !groupNames.includes(name))

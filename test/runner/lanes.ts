@@ -18,11 +18,14 @@ export interface Room {
 
 const mostBusy = 2
 /**
- * The most groups that wait side by side. Three groups with VMs and stacks keep two processors half busy;
- * with a fourth one their time limits would be tight.
+ * The most groups of the waiting kind that run side by side. Three groups with VMs and stacks keep two
+ * processors half busy. With a fourth, their time limits would be tight.
  */
 const mostWaiting = 3
-/** A group with a stack, its VMs and the tests' own servers takes up to 3 GiB. */
+/**
+ * The memory that each waiting group needs. A group with a stack, its VMs and the tests' own servers takes
+ * up to 3 GiB; the rest is a reserve.
+ */
 const bytesPerWaiting = 4 * 1024 ** 3
 
 export function planLanes({ processors, memoryBytes, namespaces }: Room): Lanes {

@@ -2,9 +2,9 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * The variable by which the processes of a group are found, even those that lost their parent. Each group's
- * process has a mark in its environment, which its children inherit. While the tests of a file run, the mark
- * names that file too.
+ * The variable that marks the processes of a group. A group's process has the mark in its environment, and
+ * its children inherit it. So all of them are found, even those that lost their parent. While the tests of a
+ * file run, the mark names that file too.
  */
 export const markVariable = 'ROOST_TEST_MARK'
 const fileSeparator = ' '
@@ -20,7 +20,7 @@ export function fileMark(mark: string, file: string | undefined): string {
   return file === undefined ? mark : `${mark}${fileSeparator}${file}`
 }
 
-/** The children of ended parents need this much time to end themselves. */
+/** How long the children of an ended process may take to end themselves. */
 const settleMs = 3_000
 const pollMs = 100
 
@@ -68,7 +68,7 @@ export function describe(pid: number): Leftover {
   return { pid, command: read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim().slice(0, 200) }
 }
 
-/** Reads a file of /proc. It is empty if the process has ended, or if we may not look at it. */
+/** Reads a file of /proc. Returns an empty text if the process has ended, or if we may not read the file. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

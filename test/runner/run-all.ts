@@ -15,7 +15,10 @@ import { startSharedDatabase } from './shared-database.ts'
 import { TitledRuns } from './titled-runs.ts'
 
 const interruptedExitCode = 130
-/** Groups write to pipes, so they can not find out by themselves whether the output goes to a terminal. */
+/**
+ * Whether the groups' output has colours. Groups write to pipes, so they can not see whether the output goes
+ * to a terminal.
+ */
 const colours = process.stdout.isTTY
   ? { FORCE_COLOR: '1', NO_COLOR: undefined }
   : { FORCE_COLOR: undefined, NO_COLOR: '1' }
@@ -23,8 +26,8 @@ const colours = process.stdout.isTTY
 export interface RunAllOptions {
   readonly lanes: Lanes
   /**
-   * True if the run decides about a change. Then only failures are printed in full, and files that failed
-   * get a second try.
+   * True if the run decides whether a change is accepted, as in CI. Then only failures are printed in full,
+   * and files that failed get a second try.
    */
   readonly decides: boolean
 }
@@ -65,15 +68,15 @@ export async function runAll(groups: readonly Group[], { lanes, decides }: RunAl
   return countsOf(result).failed === 0 ? 0 : 1
 }
 
-/** Runs the second try of one file of a group. */
+/** Runs the second try of one file. `group` has only this file. */
 async function runAlone(titled: TitledRuns, group: Group): Promise<GroupResult> {
   const run = await titled.run(group, `${group.name}, second try of ${group.files.map(nameOf).join()}`)
   return run?.result ?? noTests
 }
 
 /**
- * Ends the processes that still run in the run's namespaces. They have lost their mark, but belong to the
- * run.
+ * Ends the processes that still run in the run's namespaces. They have no mark any more, but nobody else has
+ * processes there.
  */
 function sweepNamespaces(groups: readonly Group[]): GroupResult {
   const strays = [currentNamespace(), ...groups.map(namespaceFor)]

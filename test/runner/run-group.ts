@@ -10,8 +10,8 @@ import { inside } from '../support/namespace.ts'
 import { killAll, leftoversOf, markVariable, marked } from './leftovers.ts'
 
 /**
- * How long a group's process may stay alive after its last test. A socket or timer that is open longer is a
- * leak.
+ * How long a group's process may stay alive after its last test. If it stays longer, a socket or timer was
+ * left open.
  */
 const endLimitMs = 15_000
 const outputLimitMs = 1_000
@@ -28,14 +28,16 @@ export interface RunOptions {
   readonly write: (text: string) => void
   /** An abort ends the group's processes at once. */
   readonly signal?: AbortSignal
-  /** The network namespace of the group; undefined: that of this process. */
+  /**
+   * The network namespace of the group. If it is undefined, the group runs in the namespace of this process.
+   */
   readonly namespace?: string | undefined
 }
 
 /**
  * Runs one group in a process of its own. It never rejects because of the tests: their failures are part of
- * the result. If a file makes the process crash, that file has failed, and the files after it run in another
- * process.
+ * the result. If a file makes the process crash, that file has failed, and the files that have not begun run
+ * in another process.
  */
 export async function runGroup(group: Group, options: RunOptions): Promise<GroupRun> {
   const startedMs = performance.now()
@@ -140,7 +142,8 @@ function judge(group: Group, { progress, exit, ended, leftovers }: Outcome): Gro
       withFailure(sum, `${group.name}: left a process behind: ${pid} ${command}`, file),
     result,
   )
-  // When a hook around all files fails, mocha leaves out all other files.
+  // A file that ran no test has failed: when a hook around all files fails, mocha leaves out all other
+  // files.
   const ran = new Set(result.files.filter(ranTests).map(({ file }) => file))
   return group.files
     .filter((file) => !ran.has(file))

@@ -19,7 +19,7 @@ const mocha = new Mocha({ timeout: Number(timeoutMs), forbidOnly: true })
 for (const file of files) mocha.addFile(file)
 await mocha.loadFilesAsync()
 
-// Mocha's own command does the same. Without it a rejection that nobody handles is lost.
+// A rejection that nobody handles fails the run, as with mocha's own command. Without this it would be lost.
 process.on('unhandledRejection', (reason) => {
   throw reason
 })

@@ -15,8 +15,8 @@ export interface RunReport {
 }
 
 /**
- * The end of a run's output: where the time went, what failed, what is unsteady, and the total as the last
- * line.
+ * Returns the end of a run's output: how long groups and files took, what failed, what is unsteady, and the
+ * total as the last line.
  */
 export function reportText({ runs, result, unsteady, elapsedMs }: RunReport): string {
   const files = addResults(runs.map((run) => run.result)).files

@@ -2,9 +2,15 @@ import { addResults } from './group-result.ts'
 import type { FileResult, GroupResult } from './group-result.ts'
 import type { Group } from './groups.ts'
 
-/** A run with more files that passed only at their second try fails. The causes have to be found first. */
+/**
+ * The most files of a run that may pass only at their second try. With more of them the run fails, because
+ * the causes have to be found first.
+ */
 export const mostUnsteadyFiles = 3
-/** If more files failed, something is broken, and second tries would only take time. */
+/**
+ * The most files that get a second try. If more files failed, something is broken, and second tries would
+ * only take time.
+ */
 const mostTries = 10
 
 export interface FirstTry {
@@ -20,8 +26,8 @@ export interface SecondTries {
 }
 
 /**
- * Gives each failed file a second try with `runAlone`, one after another. A file passes at its second try
- * only as a whole; a file that fails again keeps its first result. Failures that belong to no file are not
+ * Gives each failed file a second try with `runAlone`, one after another. A file passes only if all of its
+ * tests pass at the second try; otherwise it keeps its first result. Failures that belong to no file are not
  * tried again.
  */
 export async function giveSecondTries(

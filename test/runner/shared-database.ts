@@ -5,7 +5,8 @@ import path from 'node:path'
 /** One PostgreSQL for the whole run. Each test file makes databases of its own in it. */
 export interface SharedDatabase {
   /**
-   * The environment for a group whose tests use the database. Others may run where they can not reach it.
+   * The variables with which a group's tests find the database. There are none for a group that does not use
+   * the database, because its network namespace may not reach it.
    */
   envOf(group: string): NodeJS.ProcessEnv
   stop(): Promise<void>

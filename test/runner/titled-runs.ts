@@ -9,7 +9,7 @@ import { seconds } from './run-report.ts'
 
 export interface TitledRunsOptions {
   readonly env: (group: Group) => NodeJS.ProcessEnv
-  /** True: groups that pass show only their counts, so that failures are easy to find in the output. */
+  /** If true, groups that pass show only their counts, so that failures are easy to find in the output. */
   readonly failuresOnly: boolean
 }
 
