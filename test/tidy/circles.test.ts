@@ -11,15 +11,15 @@ function asText(graph: Graph): readonly string[] {
   return circlesOf(graph).map((circle) => circle.join(', '))
 }
 
-/** Which file imports which others. Imports of types count too, because a reader follows them as well. */
+/** The imports between all sources. Imports of types count too, because a reader follows them as well. */
 function importGraph(): Graph {
   const sources = files.filter((file) => isSource(file))
   return new Map(sources.map((file) => [file, importsOf(file).flatMap((one) => one.file ?? [])]))
 }
 
 /**
- * Matches the functions that a file of C offers to other files: their definitions begin in the first column
- * and are not static.
+ * Matches the definition of a C function that other files may call. Such a definition begins in the first
+ * column and is not static.
  */
 const definition = /^(?!static\b)[a-z_][\w ]*?[ *](?<name>[a-z]\w*)\([^;]*?\) \{$/gm
 

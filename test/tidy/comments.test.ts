@@ -5,7 +5,10 @@ import { textOf, writtenFiles } from './sources.ts'
 const widestColumn = 110
 
 const isComment = /^\s*(\/\/|\/\*|\*( |$))/
-/** Diagrams, and tables whose columns stand apart, may be as wide as they have to be. */
+/**
+ * Matches lines of diagrams, and of tables whose columns stand apart. They may be as wide as they have to
+ * be.
+ */
 const isDrawn = /[─│┌┐└┘►◄▼▲┬┴┼├┤→]|-->|\S {3,}\S/
 
 function isTooWide(line: string): boolean {

@@ -4,7 +4,7 @@ import { assertNone } from './assert-none.ts'
 import { importsOf, isFile, isSource, reachedFrom, startedBy, textOf, writtenFiles } from './sources.ts'
 import type { Import } from './sources.ts'
 
-/** The folders that each folder may import from, beside itself. It is the table of `CONTRIBUTING.md`. */
+/** The folders that each folder may import from, beside itself. `CONTRIBUTING.md` has the same table. */
 const permitted: Readonly<Record<string, readonly string[]>> = {
   'src/domain': [],
   'src/primitives': [],
@@ -48,8 +48,8 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
 /** The packages that run in a workflow's sandbox. */
 const workflowPackages = new Set(['@temporalio/workflow', '@temporalio/common'])
 /**
- * The files of workflows that other folders may know: messages and search attributes, never what a workflow
- * does.
+ * The files of workflows that other folders may import. They have messages and search attributes, and never
+ * what a workflow does.
  */
 const messages = /^workflows\/([a-z]+\/messages|entity-messages|search-attributes)\.ts$/
 
@@ -99,7 +99,8 @@ describe('directions of imports', () => {
   it('keep a benchmark from everything that fetches: set-up brings what it needs', () => {
     const benchmarks = sources.filter((file) => file.startsWith('bench/'))
     assert.ok(benchmarks.includes('bench/run.ts'))
-    // Of set-up, a benchmark may know the lists of needs and where the libraries of extracted programs are.
+    // The only files of set-up that a benchmark may import: what it needs, and where the libraries of
+    // extracted programs are.
     const permitted = new Set(['setup/needs.mjs', 'setup/libraries.mjs', 'setup/command.mjs'])
     const reached = [...reachedFrom(benchmarks)].filter((file) => /^(bench|test)\//.test(file))
     const led = new Set(

@@ -26,7 +26,7 @@ describe('files', () => {
 
   it('are named by a noun of the domain, in lower case with hyphens', () => {
     const bad = sources.filter((file) => {
-      // The bundler wants one entry for all workflows.
+      // The bundler needs one file that exports all workflows, and this is its name.
       if (file === 'workflows/index.ts') return false
       const stem = path.basename(file).replace(/(\.test|\.fixture|\.config)?\.(ts|mts|mjs)$/, '')
       return !/^[A-Za-z0-9]+(-[a-z0-9]+)*$/.test(stem) || emptyNames.test(stem) || emptyEndings.test(stem)

@@ -6,14 +6,14 @@ const product = writtenFiles().filter((file) => isSource(file) && /^(src|workflo
 const fragments = product.filter((file) => file.startsWith('src/db/sql/'))
 
 /**
- * The most fragments of SQL that the query builder can not say. One more needs a better reason than all
- * before it.
+ * The most fragments of SQL as text. They are for what the query builder can not say. A new one needs a
+ * better reason than all before it.
  */
 const mostFragments = 15
 
 /**
- * The files that use the driver of PostgreSQL directly, beside the query builder: the pool, the listener, the
- * lock of migrations, and the roles of the server itself.
+ * The files that use PostgreSQL's driver directly, and not through the query builder: the pool, the
+ * listener, the lock of migrations, and the roles of the server itself.
  */
 const connections = new Set([
   'src/db/database.ts',

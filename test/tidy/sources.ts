@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-/** The checkout as the tidy tests see it. */
+/** The folder of the checkout. */
 export const checkout = path.resolve(import.meta.dirname, '../..')
 
 /** Files and folders that nobody wrote by hand. */
@@ -21,7 +21,10 @@ function walk(folder: string): string[] {
   })
 }
 
-/** Finds a stack's data directory by its key, because it may have any name. */
+/**
+ * Whether the folder is the data directory of a stack. The directory may have any name, so its key is looked
+ * for.
+ */
 function isDataDirectory(folder: string): boolean {
   return existsSync(path.join(checkout, folder, 'keys', 'secret.key'))
 }
@@ -73,7 +76,7 @@ export function reachedFrom(starts: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Returns the files that a source starts as processes: their names stand in a string, relative to the source
+ * Returns the files that a source starts as processes. Their names stand in strings, relative to the source
  * or to the checkout.
  */
 export function startedBy(file: string): readonly string[] {
