@@ -117,8 +117,8 @@ export class LiveAgent {
   }
 
   /**
-   * Notes the message of a failed start as written already. Otherwise the agent would write it to the
-   * instance's console, which is no part of the simulation.
+   * Makes the agent take the message of a failed start as already written. Otherwise the agent would write
+   * the message to the instance's console, which the simulation does not have.
    */
   complained(message: string): void {
     this.core.entry(this.#options.instanceUuid).lastComplaint = message
@@ -198,7 +198,7 @@ export class LiveAgent {
   #logError(fields: object, message: string): void {
     if (!this.alive) return
     const { err } = fields as { err?: unknown }
-    // Some work can not be done without the API. That is no defect.
+    // Work that fails because the API is away is no defect.
     if (err instanceof HostStartError) return
     this.#options.world.fail(
       `the agent met something it did not foresee: ${message}: ${String((err as Error | undefined)?.stack ?? err)}`,

@@ -11,10 +11,11 @@ import type { SimulatedTroubles } from '../../src/domain/autoscale/simulated-tro
 import { Dice } from './dice.ts'
 
 /**
- * Whole services under loads of every shape. A seed decides the policies, the load, which starts fail and
- * which instances are silent. The rules are checked at every moment of each service. To see all moments of
- * one service: `ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config
- * test/sim/autoscale.test.ts`
+ * Simulations of whole services under loads of every shape. A seed decides the policies, the load, which
+ * starts fail and which instances are silent. The rules are checked at every moment of each service. To see
+ * all moments of one service:
+ *
+ *   ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/autoscale.test.ts
  */
 const runs = 400
 /** The number of failed runs that are shown. */
@@ -115,7 +116,10 @@ function worldOf(seed: number): SimulationSettings {
   })
 }
 
-/** Gives some worlds troubles of other kinds. All troubles are over when the load ends. */
+/**
+ * Returns troubles of other kinds, which only some worlds have. All of them are over 2 s after the load ends
+ * at the latest.
+ */
 function troublesOf(dice: Dice): SimulatedTroubles {
   const span = (share: number) => {
     const beginMs = dice.whole(0, loadEndsMs)
@@ -196,8 +200,8 @@ describe('autoscale in simulation', () => {
   }
 
   /**
-   * Loads at which the metric lies exactly on a bound of a policy, for some size. There a small change of the
-   * load decides.
+   * Loads at which, for some size, the metric is exactly a bound of a policy. There a small change of the
+   * load decides what the policy wants.
    */
   const onBounds = [1, 2, 3, 4, 5].flatMap((size) =>
     [300, 500, 600, 700].map((bound) => (size * bound) / 1_000),
@@ -220,8 +224,8 @@ describe('autoscale in simulation', () => {
   }
 
   it('returns to its size after a failure, even if no policy asks for that', () => {
-    // Four instances have a load of 400 each, for which the policy keeps the size. It would also keep three
-    // with 530 each, and two could still carry the load.
+    // A demand of 1.6 gives four instances a load of 400 each, at which the policy keeps the size. The
+    // policy would also keep three instances with 530 each. Even two could still carry the load.
     const demand = (atMs: number) => (atMs < 60_000 ? 3 : 1.6)
     const settled = (moments: readonly SimulatedMoment[], atMs: number) => {
       const { serving, target } = moments[atMs / 1_000]!
@@ -247,7 +251,7 @@ describe('autoscale in simulation', () => {
     assert.deepEqual(settled(gone, backMs + 10_000), { serving: 4, target: 4 })
   })
 
-  it('has enough instances within 30 s of a leap from idle to all that max_size serves', () => {
+  it('has enough instances within 30 s of a leap from idle to the load of four instances', () => {
     for (const kind of ['careful', 'byHalves', 'bySizes'] as const) {
       const demand = loadCurve(CurveShape.Step, { low: 0.1, high: 4, periodMs: 600_000, seed: 1 })
       const { report } = play({ configuration: configurationOf(kind), demand, durationMs: 300_000 })
@@ -256,7 +260,7 @@ describe('autoscale in simulation', () => {
     }
   })
 
-  it('replaces clones that do not start ever more slowly, and grows when they do', () => {
+  it('replaces clones that do not start, with longer and longer pauses, and grows when clones start', () => {
     const { moments, report } = play({ demand: flat(2, 0), failing: 5, durationMs: 600_000 })
     const replaced = moments.filter(({ outcome }) => outcome?.kind === 'replace').map(({ atMs }) => atMs)
     assert.ok(replaced.length >= 2 && replaced.length <= 5, JSON.stringify(replaced))
@@ -264,7 +268,7 @@ describe('autoscale in simulation', () => {
     assert.ok(moments.some(({ outcome }) => outcome?.kind === 'recovered'))
   })
 
-  it('tries a quota that is used up again and again, ever more slowly', () => {
+  it('tries again and again to grow although a quota is used up, with longer and longer pauses', () => {
     const { moments } = play({ demand: flat(4, 0), quota: 3, durationMs: hourMs })
     const refused = moments.flatMap(({ atMs, aligned }) => (aligned?.refusal === undefined ? [] : [atMs]))
     assert.ok(refused.length > 5 && refused.length < 30, JSON.stringify(refused))

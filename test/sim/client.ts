@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly onAdmitted: (trip: Trip) => void
 }
 
-/** The longest time that a client waits before it goes away, as a browser does. */
+/** The longest time after which an impatient client goes away, as a browser does. */
 const mostPatienceMs = 30_000
 
 /** All clients of a run. */
@@ -42,7 +42,7 @@ export class SimClients {
     return trip
   }
 
-  /** Opens a connection that lasts, with quiet times between the words of either side. */
+  /** Opens a connection on which both sides send something now and then, with quiet times in between. */
   async connection(gateway: SimGateway, words: number, longestQuietMs: number): Promise<Trip> {
     const trip = this.#begin(gateway, 'connection')
     const admission = await this.#admit(trip, true)
@@ -116,7 +116,7 @@ export class SimClients {
       place.done()
       return undefined
     }
-    // The balance of one service gives out no other kind of admission.
+    // The balance of a service gives out only admissions of this kind.
     const admission = place as InstanceAdmission
     trip.admission = admission
     trip.admittedMs = world.nowMs
@@ -156,7 +156,7 @@ export class SimClients {
       if (word > 0) await world.sleep(world.dice.stretched(1, how.longestQuietMs))
       if (trip.outcome !== undefined) return 'over'
       if (world.dice.chance(0.3)) {
-        // The instance sends something, if it runs with the same memory.
+        // The instance sends something, if it runs with the memory that the connection belongs to.
         if (machine.running?.started !== undefined && machine.running.memory === admission.memoryBoot) {
           admission.touch()
         }

@@ -24,7 +24,8 @@ export class Dice {
   }
 
   /**
-   * Returns a mostly small and sometimes large number: each power of the range is as probable as any other.
+   * Returns a number that is mostly small and sometimes large: as often between 1 and 10 as between 10 and
+   * 100.
    */
   stretched(low: number, high: number): number {
     return low * (high / low) ** this.fraction()

@@ -22,7 +22,7 @@ export class SimDisk {
     return this.#record === undefined ? undefined : (JSON.parse(this.#record) as InstanceRecord)
   }
 
-  /** Returns a store with only the methods that the agent uses. */
+  /** Returns a store of this disk. Each of its calls takes a while. */
   store(): InstanceStore {
     const takes = async (): Promise<void> => {
       await this.#world.sleep(this.#world.dice.stretched(0.05, 3))

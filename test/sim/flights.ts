@@ -1,7 +1,7 @@
 import type { InstanceAdmission } from '../../src/gateway/balance/instance-admission.ts'
 import type { SimGateway } from './gateway.ts'
 
-/** How a request ended. `refused` and `broken` need an excuse, which `Watch` looks for. */
+/** How a request or connection ended. For `refused` and `broken`, `Watch` looks for an excuse. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly boot: number }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -17,10 +17,11 @@ export interface Trip {
   readonly startedMs: number
   admission: InstanceAdmission | undefined
   admittedMs: number
-  /** Data of this trip is between gateway and application, or in the application. */
+  /** Whether data of this trip is between gateway and application, or in the application. */
   inFlight: boolean
   /**
-   * The host had rightly given up what the gateway held, and the instance went to standby during this trip.
+   * Whether the instance went to standby during this trip although the trip still needed it. The host may do
+   * so if it has not heard the gateway for `leaseKeptMs`.
    */
   givenUp: boolean
   /** The boots whose application got the request. */

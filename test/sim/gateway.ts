@@ -45,13 +45,13 @@ export interface GatewayOptions {
   readonly softLimit: number
   readonly hardLimit: number
   readonly temper: LineTemper
-  /** The state of the instance that the feed says at present. */
+  /** The state of the instance as the route feed says at present. */
   readonly state: InstanceState | undefined
 }
 
 /**
- * One life of one gateway: the real lease and balance of one instance, behind a pretended connection to its
- * host.
+ * One run of one gateway, until it dies. Its lease and its balance of one instance are the real ones; its
+ * connection to the host is simulated.
  */
 export class SimGateway {
   readonly id: string
@@ -66,7 +66,7 @@ export class SimGateway {
   #silence: HostSilence = HostSilence.None
   #signs: HostSigns
   #failures = 0
-  /** When the gateway last was not in good contact with its host. */
+  /** The last time at which the gateway was not in good contact with its host. */
   troubledMs = -Infinity
 
   constructor(options: GatewayOptions) {

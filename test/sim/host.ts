@@ -6,23 +6,23 @@ import { LiveAgent, privateIp } from './agent.ts'
 import type { HostOptions } from './agent.ts'
 import type { LineEnd, LineEvents } from './line.ts'
 
-/** One machine with an agent that may die: the real agent on pretended ports. */
+/** One machine with an agent that may die. The agent is the real one, on simulated ports. */
 export class SimHost {
   readonly #options: HostOptions
   readonly #network = new FakeNetwork()
   #present: LiveAgent | undefined
   #bootId = 1
   /**
-   * True between a reboot and the next agent: then nothing answers. A machine that is on and has no agent
-   * refuses connections.
+   * True between a reboot and the next start of an agent. Nothing answers then. A machine that is on but has
+   * no agent refuses connections.
    */
   isOff = false
   startedAtMs = 0
-  /** When a peer last sent something to its application. */
+  /** The last time at which a peer's packet reached the application. */
   lastPeerMs = -Infinity
   /** When the instance was first asked to stand by, for each idle period. */
   readonly #orderedMs = new Map<number, number>()
-  /** When each gateway was last heard, by any agent. */
+  /** The last time at which any agent heard each gateway. */
   readonly #lastWords = new Map<string, number>()
   readonly #givenUpMs = new Map<string, number>()
 
@@ -55,7 +55,8 @@ export class SimHost {
   }
 
   /**
-   * Ends the agent. Until the next one nobody watches for peers, because that program ends with its agent.
+   * Ends the agent. The program that watches for peers' packets ends with its agent, so nobody watches until
+   * the next agent starts.
    */
   crash(): void {
     this.#options.world.note('agent dies')
@@ -70,15 +71,16 @@ export class SimHost {
     this.isOff = true
     this.#bootId += 1
     this.#options.machine.powerOff()
-    // A boot that came up while there was no agent, and ended with the machine, is known to nobody.
+    // A boot may have come up while there was no agent. After the reboot nobody knows that it came up, so it
+    // may begin once more.
     const { record } = this
     if (record !== undefined && record.started === undefined) this.#options.machine.cameUp.delete(record.boot)
     this.#options.world.note('the machine reboots')
   }
 
   /**
-   * Sends a packet of a peer. Returns whether it got to the application. An agent hears of such packets even
-   * before it takes work.
+   * Sends a packet of a peer. Returns whether the packet got to the application. An agent hears of a packet
+   * even before it takes work.
    */
   peerSends(): boolean {
     const { machine, world } = this.#options
@@ -108,7 +110,10 @@ export class SimHost {
     return true
   }
 
-  /** Whether the host may rightly have given up what that gateway has held since `sinceMs`. */
+  /**
+   * Whether the host was permitted to end a lease of that gateway since `sinceMs`, because it had not heard
+   * the gateway for `leaseKeptMs`.
+   */
   hasGivenUp(gatewayId: string, sinceMs: number): boolean {
     return this.#isSilent(gatewayId) || (this.#givenUpMs.get(gatewayId) ?? -Infinity) >= sinceMs
   }

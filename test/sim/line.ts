@@ -14,7 +14,7 @@ export interface LineEvents<In> {
 
 /** The longest time that one message takes. */
 export const longestWayMs = 5
-/** By how much one way may be slower than the other after a stall. */
+/** How much later than the other one way may go on after a stall. */
 const longestUnevenMs = 200
 
 /** One way of a connection. Messages arrive in order after a while, or not at all once the way is cut. */
@@ -48,7 +48,7 @@ class Way<T> {
 }
 
 /**
- * How long a side that is not told of a cut may go on believing in a connection. Its own time limit is
+ * After this time even a side that was not told of a cut finds the connection closed. Its own time limit is
  * usually shorter.
  */
 const unnoticedMs = 60_000
@@ -60,7 +60,7 @@ export class SimLine<Up, Down> {
   readonly #down: Way<Down | undefined>
   readonly #upper: { over: boolean; readonly events: LineEvents<Down> }
   readonly #lower: { over: boolean; readonly events: LineEvents<Up> }
-  /** A message that is sent after this time arrives within `longestWayMs`. */
+  /** From this time on, a message arrives within `longestWayMs`. */
   disturbedUntilMs: number
   readonly gatewayEnd: LineEnd<Up>
   readonly hostEnd: LineEnd<Down>
@@ -86,7 +86,7 @@ export class SimLine<Up, Down> {
     return this.#upper.over && this.#lower.over
   }
 
-  /** Holds all messages back for `ms`. Then all of them arrive. */
+  /** Holds all messages back for `ms` or a little longer. Then all of them arrive, in order. */
   stall(ms: number): void {
     const { dice, nowMs } = this.#world
     this.disturbedUntilMs = Math.max(this.disturbedUntilMs, nowMs + ms + longestUnevenMs)
@@ -94,7 +94,10 @@ export class SimLine<Up, Down> {
     this.#down.stall(nowMs + ms + dice.between(0, longestUnevenMs))
   }
 
-  /** Loses what is under way. Each side is told of the cut soon, or finds out by itself. */
+  /**
+   * Cuts the line: messages that are under way are lost. Each side is told of the cut within 500 ms, or
+   * finds it out by itself.
+   */
   cut(): void {
     this.disturbedUntilMs = Infinity
     this.#up.cut()

@@ -7,7 +7,7 @@ import type { Vmm, VmName, VmSpec, VmStatus } from '../../src/host/vmm/vmm.ts'
 import { VmmError } from '../../src/host/vmm/vmm.ts'
 import type { World } from './world.ts'
 
-/** One pretended VM. It lives on when agents die. */
+/** One simulated VM. It lives on when agents die. */
 export interface SimVm {
   readonly boot: number
   readonly bornMs: number
@@ -17,7 +17,10 @@ export interface SimVm {
   exit?: ExitReport
   /** Whether the guest blocks standby. */
   disabled: boolean
-  /** Whether the guest agreed to sleep. What it says about standby since then waits in `heldBack`. */
+  /**
+   * Whether the guest agreed to sleep. If its application changes the block of standby after that, the new
+   * value waits in `heldBack`.
+   */
   resting: boolean
   heldBack?: boolean
   shutdown?: { readonly sinceMs: number; killAtMs: number; cancel: () => void }
@@ -30,28 +33,28 @@ export interface SimSnapshot {
   readonly disabled: boolean
 }
 
-/** How a run's applications and VMs behave. */
+/** How the applications and VMs of a run behave. Numbers without a unit are probabilities. */
 export interface MachineTemper {
   startFails: number
   suspendFails: number
   snapshotUnfit: number
-  /** The time, roughly, after which applications end by themselves. With 0 they never do. */
+  /** Applications end by themselves, after at most twice this time. With 0 they never do. */
   exitsAfterMs: number
   stubborn: number
 }
 
-/** Checks the rules, and knows what is in flight. */
+/** Hears what happens to VMs, and checks the rules. */
 export interface MachineWatch {
   /** A VM is about to be made. */
   creating(boot: number): void
-  /** From here on nothing may be in flight at that VM. */
+  /** That VM is about to sleep, so nothing may be in flight at it. */
   standingBy(vm: SimVm): void
-  /** Whether a shutdown signal to that boot serves standby. */
+  /** Whether that boot is being shut down for standby, and not because of a stop. */
   isForStandby(boot: number): boolean
   ended(vm: SimVm): void
   /**
-   * Called with the message of a start that fails, before the agent would write it to the console, which is a
-   * real file.
+   * A start fails with this message. Called before the agent would write the message to the console, which
+   * is a real file.
    */
   complained(message: string): void
 }
@@ -60,7 +63,8 @@ const shortestBootMs = 30
 const longestBootMs = 3_000
 
 /**
- * The machine below the agents: VMs, snapshots, and the guests in them. `vmm()` gives one agent's view of it.
+ * The machine on which agents come and go: its VMs, its snapshot, and the guests. `vmm()` returns the driver
+ * that one agent uses.
  */
 export class SimMachine {
   readonly vms = new Map<number, SimVm>()
@@ -286,8 +290,8 @@ export class SimMachine {
   }
 
   /**
-   * Suspends a VM in the steps that the agent's work has. If the agent dies in between, either the VM runs
-   * on, or the snapshot is complete and nobody has heard of it.
+   * Suspends a VM in the same steps as the real driver. If the agent dies in between, either the VM runs on,
+   * or the snapshot is complete and nobody has heard of it.
    */
   async #suspend(
     boot: number,

@@ -1,6 +1,6 @@
 /**
- * The same port, for an owner that may die. What the owner began before its death may still happen, but the
- * owner never hears of it and begins nothing more.
+ * Returns a port that does what `port` does, for an owner that may die. What the owner began before its
+ * death may still happen. But the owner never hears of it, and begins nothing more.
  */
 export function mortal<T extends object>(port: T, owner: { readonly alive: boolean }): T {
   return new Proxy(port, {

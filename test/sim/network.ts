@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 
 type Method = (...args: unknown[]) => unknown
 
-/** One agent's view of the machine's network: each call takes a while. */
+/** Returns the machine's network for one agent. Each call takes a while. */
 export function slowNetwork(world: World, network: FakeNetwork): Network {
   return new Proxy<Network>(network, {
     get: (_, name) => {

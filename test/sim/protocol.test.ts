@@ -6,16 +6,20 @@ import { SimRun } from './run.ts'
 import type { RunReport } from './run.ts'
 
 /**
- * One seed decides one life of one instance in virtual time. The agent with its records and its recovery,
- * the leases, the balance and the lifecycle are real; VMs, disk, lines and activities are pretended. Faults
- * between these parts are found here and nowhere else. To see all that happens in one life:
+ * One seed decides one life of one instance in virtual time. These parts are real: the agent with its
+ * records and its recovery, the leases, the balance, and the lifecycle. VMs, disk, lines and activities are
+ * simulated. Faults between these parts are found here and nowhere else. To see all that happens in one
+ * life:
  *
  *   ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/protocol.test.ts
  */
 const oneSeed = process.env['ROOST_SIM_SEED']
 /** These seeds are the same every time, so that a change can be compared with the code before it. */
 const fixedSeeds = oneSeed === undefined ? Array.from({ length: 450 }, (_, index) => index + 1) : []
-/** A second of processor time plays 45 lives. A busy machine plays a tenth of that. */
+/**
+ * Other seeds in each run, except in CI. A second of processor time is enough for 45 lives; a busy machine
+ * plays a tenth of that. So these lives take 7 to 70 s.
+ */
 const moreSeeds =
   oneSeed === undefined
     ? Array.from({ length: 300 }, (_, index) =>
@@ -45,7 +49,7 @@ describe('whatever happens to gateways, host, workflow, lines and applications',
   it('every request has one outcome, and an instance sleeps and wakes as it should, with fixed seeds', async () => {
     const reports = await play(fixedSeeds)
     const boots = reports.reduce((sum, report) => sum + report.boots, 0)
-    // Runs in which nothing happens would prove nothing.
+    // Lives in which nothing happens would prove nothing.
     if (oneSeed === undefined) assert.ok(boots > 2 * reports.length, `only ${boots} boots came up`)
   })
 

@@ -20,8 +20,8 @@ import { World } from './world.ts'
 
 const instanceUuid = '00000000-0000-4000-8000-000000000001'
 /**
- * The time in which all is well again after the last fault. Idle periods are told again every 15 s, lost
- * calls are repeated after 10 s, and failed snapshots after 60 s.
+ * The time within which everything is well again after the last fault. Idle periods are told again every 15
+ * s, lost calls are repeated after 10 s, and failed snapshots after 60 s.
  */
 const healingMs = 110_000
 /** How long an instance may take to fall asleep: 10 s without a first socket, and its shutdown. */
@@ -29,11 +29,11 @@ const fallingAsleepMs = 40_000
 const answeringMs = 20_000
 const peerRepeatMs = 1_000
 const usuallyLate = 0.1
-/** A gateway gives its lease back within this time after the last traffic of a storm. */
+/** Within this time after the last traffic of a storm, each gateway gives its lease back. */
 const lastWordMs = 2_000
 /**
- * The time after a storm until every gateway has heard which memories are gone. Lines are given up after 8 s;
- * agents and gateways are restarted by then.
+ * The time after a storm within which every gateway hears which memories are gone. Lines are given up after
+ * 8 s, and agents and gateways are restarted by then.
  */
 const reconnectingMs = 25_000
 
@@ -62,7 +62,7 @@ export class SimRun {
   readonly #gateways: SimGateway[] = []
   readonly #disk: SimDisk
   readonly #lineTemper: LineTemper = { lastWordLost: 0 }
-  /** The probability that news of the feed takes long. */
+  /** The probability that an instance's new state reaches the gateways late. */
   #feedLate = usuallyLate
   #gatewayLives = 0
   #apiAwayUntilMs = 0
@@ -194,8 +194,8 @@ export class SimRun {
   }
 
   /**
-   * Repeats a peer's first packet while nothing is wrong. A sleeper has to wake from it, whatever the host
-   * noticed before.
+   * Repeats a peer's packet while nothing is wrong. A sleeping instance has to wake from it, whatever
+   * happened before.
    */
   async #probeByPeer(): Promise<void> {
     const { world } = this
@@ -264,7 +264,7 @@ export class SimRun {
     })
     this.#every(weather.agentDeathMs, () => {
       this.#host.crash()
-      // Now and then the agent is away for longer than anybody waits for it.
+      // In one case of five, the agent is away for longer than anybody waits for it.
       world.after(dice.chance(0.8) ? dice.stretched(1, 15_000) : dice.between(15_000, 60_000), () => {
         this.#host.start()
       })
@@ -376,7 +376,10 @@ export class SimRun {
     this.#addGateway()
   }
 
-  /** Tells the gateways the new state as the feed does: late, but in order. */
+  /**
+   * Tells the gateways the new state as the route feed does: late and in order. A state that has already
+   * passed is left out.
+   */
   #publish(): void {
     const { world } = this
     const { life } = this.#workflow

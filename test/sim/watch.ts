@@ -12,13 +12,13 @@ import type { MachineWatch, SimMachine, SimVm } from './machine.ts'
 import type { SimWorkflow } from './workflow.ts'
 import type { World } from './world.ts'
 
-/** How old the news may be that a gateway acts on: the feed is late, and so are lines. */
+/** How old the news may be on which a gateway acts. The route feed and the lines may be late. */
 const newsLagMs = 12_000
-/** The longest time for which traffic does not try a wake again after failures. */
+/** After a wake has failed, the longest time for which traffic does not try another. */
 const backOffMs = 60_000
 /** The time until the host has noted the end of a VM. */
 const endingMs = 1_000
-/** The longest time that reading a counter takes. */
+/** The longest time that the reading of a counter takes. */
 const countingMs = 10
 /** A trip that waits longer than this, while nothing is wrong, counts as one that waits for ever. */
 const longestWaitMs = 35_000
@@ -31,7 +31,10 @@ const waitingPhases: ReadonlySet<LeasePhase> = new Set([
 
 /** The time until a gateway knows what its host told it, over a line that nothing disturbs. */
 const tellingMs = 20
-/** How long a phase may last that only leads to another one: a start or wake that fails, a shutdown. */
+/**
+ * How long a phase may last from which the instance has to come out by itself: a start or a wake, which may
+ * fail, or a shutdown.
+ */
 const longestPhaseMs: ReadonlyMap<LeasePhase | undefined, number> = new Map([
   [LeasePhase.Starting, 15_000],
   [LeasePhase.Waking, 15_000],
@@ -61,12 +64,12 @@ export interface WatchedParts {
 export class Watch implements MachineWatch {
   /** Set as soon as all parts are there. */
   parts: WatchedParts | undefined
-  /** When the instance was last down, so that no client could rightly reach it. */
+  /** The last time at which the instance was down, so that it was right that no client reached it. */
   #downMs = -Infinity
-  /** When a start or a wake last failed. */
+  /** The last time at which a start or a wake failed. */
   #failedMs = -Infinity
   #agentAwayMs = -Infinity
-  /** When a VM last ended for another reason than standby. */
+  /** The last time at which a VM ended for another reason than standby. */
   #endedMs = -Infinity
   #sleeping: number | undefined
   #phase: LeasePhase | undefined
@@ -84,7 +87,10 @@ export class Watch implements MachineWatch {
     this.#checkPermit()
   }
 
-  /** Called after every decision of the workflow. The numbers that readers see of a life only grow. */
+  /**
+   * Called after every decision of the workflow. The revision and the uptime of a life never become smaller.
+   * A draining instance is not sent to standby.
+   */
   decided(life: Lifecycle, before: Lifecycle): void {
     const { world } = this.#all()
     if (life.revision < before.revision) world.fail(`revision ${life.revision} follows ${before.revision}`)
@@ -105,8 +111,8 @@ export class Watch implements MachineWatch {
   }
 
   /**
-   * A gateway that asks for a lease is answered at once, unless the instance is about to be awake. A boot
-   * that is to be stopped has no leases.
+   * The rules: A gateway that asks for a lease gets its answer at once, unless the instance is starting,
+   * waking or going to standby. A boot that is to be stopped has no leases.
    */
   #checkLease(): void {
     const { host, world, instanceUuid } = this.#all()
@@ -120,7 +126,10 @@ export class Watch implements MachineWatch {
       world.fail(`${waiting.gateway} waits although the instance is ${hostLease.phase}`)
   }
 
-  /** The workflow knows of every permit, so traffic wakes no instance that a user has stopped. */
+  /**
+   * The rule: The workflow knows of every permit of the host, so traffic wakes no instance that a user has
+   * stopped.
+   */
   #checkPermit(): void {
     const { host, workflow, world } = this.#all()
     const { life } = workflow
@@ -174,8 +183,9 @@ export class Watch implements MachineWatch {
   }
 
   /**
-   * The number of an idle period is the time of its beginning. The host reads the counter of peers' packets
-   * soon after that, and again when the order comes.
+   * The rule: An instance does not go to standby if a peer sent something in the idle period. The number of
+   * an idle period is the time at which it began. The host reads the counter of peers' packets soon after
+   * that, and again when the order comes.
    */
   #checkPeers(vm: SimVm): void {
     const { host, world, instanceUuid } = this.#all()
@@ -196,7 +206,10 @@ export class Watch implements MachineWatch {
     clients.vmEnded(vm)
   }
 
-  /** A boot that goes down takes nothing new: the gateways are told of it before the application is. */
+  /**
+   * The rule: A boot that is being shut down takes nothing new, because the gateways hear of it before the
+   * application does.
+   */
   admitted({ id, kind, gateway, admission }: Trip): void {
     const { host, machine, world } = this.#all()
     const { boot, shutdown } = machine.running ?? {}
@@ -244,7 +257,8 @@ export class Watch implements MachineWatch {
       case 'wake-failed':
         return this.#failedMs >= trip.startedMs - backOffMs
       case 'host-away':
-        // A lease may be opened just as its VM ends. Then no port of the VM can be reached.
+        // A gateway may get its lease just when the VM ends. Then it finds that no port of the VM can be
+        // reached.
         return this.#wasAway(trip) || this.#endedMs >= trip.startedMs - endingMs
       case 'timed-out':
         return this.#all().world.nowMs - this.#troubledMs(trip) < longestWaitMs
@@ -263,7 +277,7 @@ export class Watch implements MachineWatch {
       trip.kind === 'request'
         ? machine.running?.boot !== admission.boot
         : machine.memory !== admission.memoryBoot
-    // A boot whose start was reported as failed is ended for the next boot.
+    // A start may be reported as failed although its boot came up. The next start ends that boot.
     if (why === 'told that its boot is gone') return isGone || workflow.life.boot > admission.boot
     if (why === 'closed as asked') return this.#wasDown(trip)
     if (why.startsWith('found')) return endedSince && isGone
@@ -281,12 +295,15 @@ export class Watch implements MachineWatch {
     return this.#agentAwayMs >= sinceMs || trip.gateway.troubledMs >= sinceMs
   }
 
-  /** The time whose facts decide about a refusal: the start of a request, but the end of a connection. */
+  /**
+   * The time that decides whether a failure has an excuse: for a request its start, for a connection its
+   * end.
+   */
   #lastLookMs(trip: Trip): number {
     return trip.kind === 'request' ? trip.startedMs : this.#all().world.nowMs
   }
 
-  /** When there last was a known reason for somebody to wait. */
+  /** The last time at which there was a known reason for a client to wait. */
   #troubledMs(trip: Trip): number {
     return Math.max(this.#downMs, this.#failedMs, this.#agentAwayMs, trip.gateway.troubledMs)
   }
@@ -299,7 +316,8 @@ export class Watch implements MachineWatch {
   }
 
   /**
-   * Checks a quiet moment, after a while without faults: all parts agree, and no VM runs without a reason.
+   * Checks a moment at which there was no fault for a while: all parts agree, and no VM runs without a
+   * reason.
    */
   checkQuiet(): void {
     const { world, workflow, machine, host, instanceUuid, clients } = this.#all()
@@ -343,7 +361,7 @@ export class Watch implements MachineWatch {
     if (phase === Phase.Stopped && machine.snapshot !== undefined) wrong('a snapshot is left')
   }
 
-  /** Checks that every connection to a memory that is gone has been told so. */
+  /** Checks that every connection to a guest whose memory is gone has been told so. */
   checkConnected(): void {
     const { clients, machine, world } = this.#all()
     for (const { kind, id, admission } of clients.underWay) {

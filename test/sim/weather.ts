@@ -1,6 +1,8 @@
 import type { World } from './world.ts'
 
-/** The mean times in ms between two events of each kind in one run. With 0 the kind never happens. */
+/**
+ * The times in ms between two events of each kind in one run, as rough means. With 0 the kind never happens.
+ */
 export interface Weather {
   readonly requestMs: number
   readonly connectionMs: number
@@ -18,11 +20,14 @@ export interface Weather {
 
 /** Faults that come together in some storms. Chance alone seldom brings them together. */
 export const StormTheme = {
-  /** Starts fail, and some of their attempts get through late. */
+  /** Most starts fail, and some of their attempts reach the host late. */
   Starts: 'starts',
-  /** Applications end soon, and workflow and gateways hear of everything late. */
+  /** Applications end soon, and the workflow and the gateways hear of everything late. */
   News: 'news',
-  /** Lines are cut as soon as they stand. */
+  /**
+   * A line is cut or stands still every 0.2 to 3 s on average. Many lines are cut with the message that
+   * gives a lease back.
+   */
   Lines: 'lines',
 } as const
 

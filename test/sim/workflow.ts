@@ -23,7 +23,9 @@ export interface WorkflowOptions {
 interface Call {
   readonly work: HostWork
   readonly cancelled: { readonly promise: Promise<void>; set: boolean; now(): void }
-  /** The call's workflow was terminated, so nobody tells the host that the call is cancelled. */
+  /**
+   * Whether the workflow of the call was terminated. Then nobody tells the host that the call is cancelled.
+   */
   left: boolean
 }
 
@@ -33,14 +35,17 @@ export interface ControlTemper {
   resultLost: number
   repeated: number
   longestDelayMs: number
-  /** The probability that a signal comes after later ones, because its sender had given it up. */
+  /**
+   * The probability that a signal arrives after later signals, because its sender had given up waiting for
+   * it.
+   */
   reordered: number
 }
 
 const heartbeatTimeoutMs = 10_000
 const latestSignalMs = 6_000
 const latestAttemptMs = 3_000
-/** The phases in which an instance may be when a start of it has failed. */
+/** After a start has failed, the instance is in one of these phases, if nothing else happened meanwhile. */
 const latePhases: ReadonlySet<Phase> = new Set([Phase.Starting, Phase.Stopped])
 const attemptsOfOneBoot = 4
 const firstRetryMs = 500
@@ -49,8 +54,8 @@ const unexpectedPauseMs = 10_000
 const cancelled = Symbol('cancelled')
 
 /**
- * One instance's workflow, as `workflows/` runs it: it has the real lifecycle and carries out its effects
- * through activities.
+ * The workflow of one instance, as `workflows/` runs it. The lifecycle is the real one; the activities that
+ * carry out its effects are simulated.
  */
 export class SimWorkflow {
   life: Lifecycle
@@ -66,7 +71,10 @@ export class SimWorkflow {
   readonly #options: WorkflowOptions
   readonly #calls = new Map<string, Call>()
   #due: { cancel(): void } | undefined
-  /** Grows with each termination. Whatever an earlier run began has no effect on the next one. */
+  /**
+   * The number of terminations so far. What began before the last termination has no effect on the workflow
+   * any more.
+   */
   #run = 0
 
   constructor(options: WorkflowOptions) {
@@ -80,7 +88,7 @@ export class SimWorkflow {
     return effectsOf(this.life).deleteRow
   }
 
-  /** Delivers a user's command or the outcome of work. */
+  /** Delivers a user's command or the result of work. It arrives after a while, and sometimes twice. */
   say(event: LifecycleEvent): void {
     const { world } = this.#options
     const { dice } = world
@@ -110,7 +118,7 @@ export class SimWorkflow {
     return 'taken'
   }
 
-  /** Takes an event late: its sender has given up waiting, and has told later events meanwhile. */
+  /** Takes an event late. Its sender has given up waiting by then, and may have sent later events. */
   #takeLate(event: LifecycleEvent): void {
     const { world } = this.#options
     const run = this.#run
@@ -223,8 +231,8 @@ export class SimWorkflow {
   }
 
   /**
-   * Makes one attempt, which reaches one agent. If the agent dies or the result is lost, the attempt fails
-   * after the heartbeat timeout, whatever the host goes on with.
+   * Makes one attempt of a call at one agent. If the agent dies or the result is lost, the attempt fails
+   * after the heartbeat timeout. The host may go on with the work all the same.
    */
   async #attempt(call: Call): Promise<readonly LifecycleEvent[] | Error> {
     const { world, host } = this.#options
@@ -258,8 +266,8 @@ export class SimWorkflow {
   }
 
   /**
-   * After a start has failed, one of its attempts that was cut off may still get through. Nobody waits for
-   * its result.
+   * Lets an attempt of a failed start reach the agent late, as an attempt may that was cut off. Nobody waits
+   * for its result.
    */
   #performLate(work: HostWork): void {
     const { world, host } = this.#options
@@ -272,7 +280,9 @@ export class SimWorkflow {
     })
   }
 
-  /** Tells the agent that the work is called off. The agent hears of that with its next heartbeat. */
+  /**
+   * Tells the agent that work is called off. The agent hears of it with its next heartbeat, up to 8 s later.
+   */
   #tellCancelled(agent: LiveAgent, work: HostWork): void {
     const { world, instanceUuid } = this.#options
     world.after(world.dice.stretched(10, 8_000), () => {

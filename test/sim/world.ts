@@ -10,19 +10,19 @@ interface Due {
 
 /** The number of lines that are kept for the report of a failure. */
 const keptLines = 400
-/** The most events of a run. More of them mean an endless loop in virtual time, which is a defect too. */
+/** The most events of a run. A run with more is an endless loop in virtual time, which is a defect too. */
 const mostEvents = 100_000
 
 /**
- * Virtual time. Everything that happens in a run is an event here, so the seed decides the order of all
- * events.
+ * Virtual time. Everything that happens in a run is an event of this world, so the seed decides the order in
+ * which everything happens.
  */
 export class World {
   readonly dice: Dice
   nowMs = 1_000_000
   /** The first broken rule. It ends the run. */
   violation: Error | undefined
-  /** Called after each event, to check the whole. */
+  /** Called after each event, to check the rules. */
   afterEach: () => void = () => undefined
   events = 0
   #heap: Due[] = []
@@ -97,9 +97,7 @@ export class World {
 const immediate = setImmediate
 const fileWork = /^(FS|Close)/
 
-/**
- * Waits until all promises that can go on have done so, and until files that are being read have been read.
- */
+/** Waits until all promises that can go on have done so, and until work on real files has ended. */
 async function settled(): Promise<void> {
   do {
     await new Promise((resolve) => immediate(resolve))
