@@ -9,7 +9,7 @@ import type { NewUser, UserRecord } from '../../src/db/account/users.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { readRows } from './rows.ts'
 
-/** The objects with which most tests of the database begin: a user, a host, a request for an instance. */
+/** This file makes what most tests of the database begin with: a user, a host, a request for an instance. */
 export const testSecretBox = createSecretBox(randomBytes(secretKeyBytes))
 export const testImage = `official/hello@sha256:${'0123456789abcdef'.repeat(4)}`
 
@@ -33,7 +33,7 @@ export async function addNode(database: Database, node: TestNode = {}): Promise<
   return id
 }
 
-/** Records one heartbeat. The host may count as silent later. */
+/** Records one heartbeat of the host. A test that takes long may find that the host counts as silent. */
 export async function hearNode(database: Database, node: TestNode = {}): Promise<string> {
   const id = node.id ?? 'local'
   const assignment = await recordHeartbeat(
@@ -53,7 +53,9 @@ export async function hearNode(database: Database, node: TestNode = {}): Promise
   return id
 }
 
-/** Makes the host live for as long as any test takes. */
+/**
+ * Dates the host's last heartbeat one hour ahead, so that the host does not count as silent during a test.
+ */
 export async function keepLive(database: Database, nodeId: string): Promise<void> {
   await readRows(database, {
     text: "update nodes set heartbeat_at = now() + interval '1 h' where id = $1",
@@ -61,7 +63,7 @@ export async function keepLive(database: Database, nodeId: string): Promise<void
   })
 }
 
-/** The secret of the agent that `addNode` joins. */
+/** The agent's secret that `addNode` and `hearNode` record unless the test gives another one. */
 export function testAgentSecret(nodeId: string): string {
   return `the-secret-of-${nodeId}`
 }

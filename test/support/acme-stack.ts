@@ -12,8 +12,8 @@ import type { Stack } from './stack.ts'
 
 /**
  * A stack whose custom domains get their certificates from a real ACME authority, which checks challenges on
- * the real ports, 80 and 443. Its gateway has an address of its own, beside that of another stack on the
- * same loopback.
+ * the real ports, 80 and 443. Its gateway listens on 127.0.0.2, because the shared stack may use these ports
+ * of 127.0.0.1.
  */
 export interface AcmeStack {
   readonly stack: Stack

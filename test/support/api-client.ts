@@ -23,9 +23,9 @@ export interface ApiClient {
 }
 
 export interface CallInput {
-  /** The object in the path to which the objects of the call belong. */
+  /** The object for `{owner}` in the path. The objects of the call belong to it. */
   readonly owner?: string
-  /** Local scope: the object of the path. */
+  /** The object for `{object}` in the path, which makes the call one in local scope. */
   readonly object?: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown

@@ -36,8 +36,8 @@ import type { FakeVolumeControl } from './fake-volume-control.ts'
 import { createTestDatabase } from './postgres.ts'
 
 /**
- * The API as a server on loopback, with a database of its own. What its ports need is faked unless it is
- * given.
+ * The API as a server on loopback, with a database of its own. Its ports are fakes, except for those that
+ * `startTestApi` is given.
  */
 export interface TestApi {
   readonly url: string
@@ -156,7 +156,7 @@ export async function startTestApi(
       gatewayToken: testGatewayToken,
       firstSubnet: '10.64.0.0/16',
       handlingTimeoutMs,
-      // Fake volumes are made at once, or not at all.
+      // A fake volume is made at once or never, so a longer wait would change nothing.
       makingVolumesMs: 20,
       metroDomain: testMetroDomain,
       publicPorts: { offset: 0, withheld: new Set() },

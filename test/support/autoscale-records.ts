@@ -5,7 +5,7 @@ import { findByUuids } from '../../src/db/instance/instances.ts'
 import { strict as assert } from 'node:assert'
 import { testSecretBox, wantedInstance } from './accounts.ts'
 
-/** Adds a clone like one that autoscale made, but without autoscale. */
+/** Adds a clone of the master to the database. Its row is like that of a clone that autoscale made. */
 export async function addClone(
   database: Database,
   master: Pick<InstanceRow, 'uuid' | 'userUuid' | 'serviceUuid'>,
@@ -24,7 +24,7 @@ export async function addClone(
   return clone
 }
 
-/** Whether a row is marked given back or deleted. Undefined if there is no row. */
+/** Whether an instance is marked as given back or as deleted. Undefined if it has no row. */
 export async function fateOf(database: Database, uuid: string): Promise<Fate | undefined> {
   const row = await database.db
     .selectFrom('instances')

@@ -49,8 +49,8 @@ export const resize = {
 } as const satisfies WantedSize['cause']
 
 /**
- * Autoscaled services without the API and without workflows, in a database of the describe block that calls
- * this.
+ * Writes and reads autoscaled services without the API and without workflows, in a database for the describe
+ * block that calls this.
  */
 export function autoscaleRows() {
   const { database, newUser, instances, whileHeld, wanted } = serviceRecords()
@@ -66,7 +66,7 @@ export function autoscaleRows() {
     ...more,
   })
 
-  /** Records a state like the instance's workflow. */
+  /** Records a state of the instance, as its workflow does. */
   const tell = (row: Owner, state: InstanceState, more: Partial<InstanceProjection> = {}) =>
     recordInstance(
       database(),
@@ -75,7 +75,7 @@ export function autoscaleRows() {
     )
   const runs = (row: Owner) => tell(row, InstanceState.Running, { startedAtMs: Date.now() - 60_000 })
 
-  /** Writes the row that an API call would write. */
+  /** Writes the row of the service's configuration, as a call of the API does. */
   const configure = async (
     { uuid, master }: { readonly uuid: string; readonly master: InstanceRow },
     configuration: Partial<AutoscaleConfiguration> = {},

@@ -29,8 +29,8 @@ export interface Policy {
 }
 
 /**
- * The time limit of a change of the size. If the machine emulates VMs, instances start one after the other,
- * and some may be given back before that.
+ * The time limit for a change of the service's size. On a machine that emulates VMs, instances start one
+ * after the other, and others may have to be given back first.
  */
 const sizeLimitMs = 90_000
 const startLimitMs = 60_000
@@ -128,7 +128,7 @@ export function untilSize(
   )
 }
 
-/** Throws if a VM runs for no instance, or more than one runs for an instance. */
+/** Throws if one of these instances has no VM or more than one. */
 export function verifyVirtualMachines(stack: Stack, views: readonly InstanceView[]): void {
   const machines = virtualMachinesByInstance(stack.dataDir)
   for (const { uuid, name } of views) {

@@ -9,7 +9,7 @@ import type { FakeLeaseServer } from './fake-lease-server.ts'
 
 const never = new AbortController().signal
 
-/** A balancer between the routes and a host that a test speaks for. */
+/** A balancer with its routes and one fake host. The test sets the host's answers. */
 export class BalanceScene {
   readonly table = new RouteTable({ builtIn: [] })
   readonly forgotten: string[] = []
@@ -18,7 +18,7 @@ export class BalanceScene {
   readonly balancer: Balancer
   readonly host: FakeLeaseServer
   service: RouteService
-  /** How far the balancer's clock is ahead. */
+  /** How far the balancer's clock is ahead of the real one. A test raises this number instead of waiting. */
   skewMs = 0
 
   constructor(host: FakeLeaseServer, over: Partial<RouteService>, limits: Partial<BalanceLimits>) {

@@ -4,7 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** A real Chromium without a window, driven by its own protocol. It trusts one authority of a test. */
+/**
+ * A real Chromium without a window, which a test steers by the DevTools protocol. It trusts the authority
+ * that the test gives it.
+ */
 export interface Browser {
   open(url: string): Promise<Page>
   close(): Promise<void>

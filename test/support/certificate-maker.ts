@@ -32,18 +32,18 @@ export interface MadeCertificate {
 export interface WantedTestCertificate {
   /** Subject, such as `CN=example.com`. */
   readonly subject: string
-  /** Names beside the subject. */
+  /** The domain names in the extension `subjectAltName`. */
   readonly names?: readonly string[]
   readonly key?: KeyObject
-  /** The issuer. Absent: the certificate signs itself. */
+  /** The issuer. If absent, the certificate is signed with its own key. */
   readonly issuer?: MadeCertificate
   /** The validity in days from now. Default: from yesterday to 90 days from now. */
   readonly days?: readonly [from: number, to: number]
   readonly authority?: boolean
   readonly uses?: readonly string[]
   /**
-   * What the key may be used for: handshakes of a server, or only certificates and revocation lists. Absent:
-   * everything.
+   * What the key may sign. `certificates`: only certificates and revocation lists. `handshakes`: also the
+   * handshakes of a server. If absent, everything.
    */
   readonly keyUse?: 'handshakes' | 'certificates'
   /** The URL that the certificate gives for its issuer's certificate. */

@@ -11,8 +11,8 @@ export type ServiceView = Entry<'createServices'>
 /** The longest wait for a requested certificate. It comes within seconds; a busy machine takes longer. */
 const untilLimitMs = 40_000
 /**
- * The longest wait for gateways to show a new certificate. The promise is a second; a test of that promise
- * measures the time itself.
+ * The longest wait for gateways to show a new certificate. Roost promises one second; the test of that
+ * promise measures the time itself.
  */
 const swapLimitMs = 10_000
 
@@ -91,7 +91,7 @@ export async function shownFor(
   }
 }
 
-/** Waits until gateways show the certificate. They get it a moment after its owner sees it. */
+/** Waits until gateways show the certificate. They get it a moment after the API shows it to its owner. */
 export function untilShown(
   host: string,
   where: { readonly address: string; readonly ca: string },
@@ -116,7 +116,10 @@ function subjectsOf(certificate: X509Certificate): readonly string[] {
   return subjects
 }
 
-/** Whether the gateway listens but ends the handshake, with an alert or without one. */
+/**
+ * Whether the error means that the gateway took the connection and then ended the handshake. It may do so
+ * with a TLS alert or without one.
+ */
 function isRefusal(error: unknown): boolean {
   const { code = '' } = error as { readonly code?: string }
   return code === 'ECONNRESET' || code.startsWith('ERR_SSL')
@@ -126,7 +129,7 @@ function isRefusal(error: unknown): boolean {
 export interface Brought {
   /** The certificate and the authority between it and the root, PEM. */
   readonly chain: string
-  /** The key in the older PEM form that OpenSSL wrote for decades. */
+  /** The key in PKCS #1 or SEC 1, the older forms of PEM that OpenSSL wrote for decades. */
   readonly key: string
   readonly root: string
   readonly serial: string

@@ -1,6 +1,6 @@
 /**
- * Writes the migration from what the migrations make to what the entities say:
- * `node test/support/create-migration.ts <name>`; then add it to `src/db/schema/migrations/list.ts`.
+ * Writes a migration that takes the schema of all migrations so far to the schema of the entities. Run it as
+ * `node test/support/create-migration.ts <name>`, and add its result to `src/db/schema/migrations/list.ts`.
  */
 import path from 'node:path'
 import process from 'node:process'

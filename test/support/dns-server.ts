@@ -5,11 +5,11 @@ import type { Answer } from 'dns-packet'
 
 /** A DNS server on loopback that answers what a test says. */
 export interface DnsServer {
-  /** The server's address in the form of the settings. */
+  /** The server as `<address>:<port>`, the form of the setting `ROOST_ACME_RESOLVER`. */
   readonly resolver: string
   /**
-   * For each `<type> <name>` the records, the code of a failure, or silence. An absent entry means that
-   * there is no such record.
+   * The answer to each question, under `<type> <name>`: the records, the response code of a failure, or
+   * silence. A question without an entry is answered without records.
    */
   readonly answers: Map<string, readonly Answer[] | number | 'silence'>
   /** The questions, as `<type> <name>`. */

@@ -1,6 +1,6 @@
 /**
- * Notes that help the reader of a failure. Any part of a test may add one. The runner prints them with each
- * failure, also of hooks.
+ * Notes that help the reader of a failure. Any part of a test may add one. The runner prints all of them
+ * with each failure of a test or a hook.
  */
 const notes: (() => string)[] = []
 

@@ -9,14 +9,20 @@ import type {
 } from '../../activities/autoscale/activities.ts'
 
 export interface FakeAutoscaleOptions {
-  /** The result of the nth alignment, counted from 1, if it is not the wanted size. A text is thrown. */
+  /**
+   * The result of the nth alignment, counted from 1. Undefined: the wanted size is reached. The text in
+   * `broken` is thrown as an error.
+   */
   readonly alignmentOf?: (
     input: AlignInput,
     nth: number,
   ) => Partial<AlignResult> | { readonly broken: string } | undefined
-  /** The result of the nth closing, counted from 1, if it is not success. `broken` is thrown. */
+  /**
+   * The result of the nth closing, counted from 1. Undefined: it succeeds. The text in `broken` is thrown as
+   * an error.
+   */
   readonly closingOf?: (nth: number) => { readonly closed: false } | { readonly broken: string } | undefined
-  /** Holds a call until the promise resolves, or the call is called off. */
+  /** Holds a call until the promise resolves. A call that is called off is held until then, too. */
   readonly gate?: (call: 'align' | 'close', nth: number) => Promise<void> | undefined
 }
 
@@ -26,7 +32,10 @@ interface Watch {
   wake: () => void
 }
 
-/** A service without load, hosts and database. The test says what its watches see. */
+/**
+ * The activities of one service, without loads, hosts or a database. The test says what a watch of the
+ * service sees.
+ */
 export class FakeAutoscale {
   /**
    * The calls `watch 2`, `align 3`, `close` in the order in which they began, repeated attempts included.
@@ -35,7 +44,7 @@ export class FakeAutoscale {
   readonly watches: WatchInput[] = []
   readonly aligned: AlignInput[] = []
   readonly calledOff: string[] = []
-  /** How many calls began while a call that changes instances was under way. */
+  /** How many calls of `align` and `close` began while another such call was under way. */
   overlaps = 0
   beats = 0
   size = 1
@@ -57,8 +66,8 @@ export class FakeAutoscale {
   }
 
   /**
-   * While this is true, attempts of a watch fail as if their worker went away. Virtual time passes only
-   * while no watch is under way.
+   * While this is true, attempts of a watch fail as if their worker went away. Virtual time stands still
+   * while a watch is under way, so a test sets this also to let time pass.
    */
   set isAway(away: boolean) {
     this.#isAway = away
@@ -110,8 +119,8 @@ export class FakeAutoscale {
   }
 
   /**
-   * Sends heartbeats, which tell the watch that it is called off. That may come late, when the next watch
-   * has begun; the results are for that one then.
+   * Sends heartbeats, because a watch learns with a heartbeat that it is called off. It may learn that only
+   * after the next watch has begun. So only the newest watch takes results.
    */
   async #watch(): Promise<WatchResult> {
     const context = Context.current()

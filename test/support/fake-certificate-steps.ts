@@ -5,7 +5,10 @@ import type { CertificateLifeEvent, CertificateWork } from '../../src/domain/cer
 import type { RenewalAdvice, Validity } from '../../src/domain/certificate/schedule.ts'
 
 export interface FakeCertificateStepsOptions {
-  /** The result of the nth call of a step, counted from 1, if it is not success. A text is thrown. */
+  /**
+   * The result of the nth call of a step, counted from 1. Undefined: the step succeeds. The text in `broken`
+   * is thrown as an error.
+   */
   readonly outcomeOf?: (
     step: CertificateStep,
     nth: number,
@@ -71,7 +74,9 @@ export class FakeCertificateSteps {
     return nth
   }
 
-  /** Sends heartbeats, which tell the call that it is called off. */
+  /**
+   * Sends heartbeats while the call is held, because a call learns with a heartbeat that it is called off.
+   */
   async #hold(work: CertificateWork, gate: Promise<void>): Promise<void> {
     const context = Context.current()
     const beat = setInterval(() => context.heartbeat(), beatEveryMs)

@@ -31,7 +31,7 @@ export interface FakeHostOptions {
   readonly stopGate?: (boot: number) => Promise<void> | undefined
   /** Makes an order to stand by wait for a promise. */
   readonly standByGate?: (boot: number) => Promise<void> | undefined
-  /** Makes the answer to an order that was carried out wait for a promise. */
+  /** Makes the answer to an order to stand by wait for a promise, after the order was carried out. */
   readonly standByAnswerGate?: (boot: number) => Promise<void> | undefined
   readonly standByRefusal?: (boot: number) => StandByRefusal | undefined
   /** The boot has connections that close when the promise resolves. Undefined: it has none. */
@@ -44,7 +44,9 @@ export class FakeHost {
   readonly running = new Set<number>()
   /** Boots that were running while another one started. It must stay empty. */
   readonly overlaps: number[] = []
-  /** How boots ended that ended by themselves. A repeated start of such a boot gets this answer. */
+  /**
+   * How the boots ended that `endUnheard` ended. A repeated start of such a boot is answered with its end.
+   */
   readonly #ends = new Map<number, ExitReport>()
   readonly activities: HostActivities
   readonly #options: FakeHostOptions
@@ -53,7 +55,7 @@ export class FakeHost {
   readonly drainsCalledOff: number[] = []
   /** The boot that the host may start by itself. */
   permit: number | undefined
-  /** The answers to orders to stand by. */
+  /** The answers to orders to stand by, under boot and permit. A repeated order gets the same answer. */
   readonly #sleeps = new Map<string, StandByResult>()
   #isSetUpAnew = false
 
@@ -76,7 +78,10 @@ export class FakeHost {
     }
   }
 
-  /** Starts the permitted boot, as traffic does. The test itself sends the events of that. */
+  /**
+   * Starts the permitted boot, as a host does for traffic. The test itself sends the workflow the events of
+   * this start.
+   */
   async wake(): Promise<StartReport> {
     const boot = this.permit
     if (boot === undefined) throw new Error('the fake host has no permit')
@@ -167,8 +172,8 @@ export class FakeHost {
 }
 
 /**
- * `HostActivities` for all instances. Each has a `FakeHost` of its own, with the behaviour that was set
- * before.
+ * `HostActivities` for all instances. Each has a `FakeHost` of its own, with the `behaviour` at the time of
+ * its first call.
  */
 export class FakeHosts {
   behaviour: Omit<FakeHostOptions, 'nowMs'> = {}

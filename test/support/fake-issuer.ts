@@ -6,11 +6,11 @@ import { createMemoryStore } from '../acme/memory-store.ts'
 
 export interface FakeIssuerFaults {
   /**
-   * What the nth call of this name throws, counted from 1, instead of its work. A text is a failure that is
+   * The failure of the nth call of this name, counted from 1. A text is thrown as a plain `Error`, which is
    * no answer of an authority.
    */
   failureOf?: (call: keyof Issuer, nth: number) => IssueError | string | undefined
-  /** The chain that it issues instead of a good one. */
+  /** The chain that is issued instead of a good one. */
   chain?: string
   offers?: readonly ChallengeKind[]
 }

@@ -12,16 +12,16 @@ type Heard<K extends GatewayMessage['kind']> = Extract<GatewayMessage, { kind: K
 /** A `LeaseServer` as its gateways see it, over a real socket. A test sets its answers. */
 export class FakeLeaseServer {
   readonly heard: GatewayMessage[] = []
-  /** The answer to a request. Undefined: the test answers itself. */
+  /** The answer to a request for a lease. If it is undefined, the test itself answers the request. */
   answer: (
     open: Heard<'open'>,
   ) => Partial<OpenLease> | Extract<HostMessage, { kind: 'refused' }> | undefined = () => ({})
   reach: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 9 }
-  /** If set, it listens but answers nothing. */
+  /** If set, the server listens but answers nothing. */
   mute = false
   /** If set, the test itself answers `hello`. */
   reserved = false
-  /** The address at which gateways find it. */
+  /** The address at which gateways find the server. */
   address = '127.0.0.1'
   readonly #secret: string
   readonly #server: Server

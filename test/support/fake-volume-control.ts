@@ -8,7 +8,7 @@ import type { ControlFaults, FakeCalls } from './fake-calls.ts'
 
 /** The faults and delays of the fake workflows. */
 export interface FakeVolumeFaults extends ControlFaults {
-  /** Volumes stay `initializing`, or `busy`, until `tell`. */
+  /** Volumes stay `initializing` or `busy` until the test calls `tell`. */
   holdsWork?: boolean
   /** Volumes can not be made, for this reason. */
   failsMaking?: string

@@ -5,7 +5,9 @@ import type { HostFailure, VolumeActivities } from '../../src/domain/instance/ho
 import { VolumeWork } from '../../src/domain/volume/lifecycle.ts'
 
 export interface FakeVolumeHostOptions {
-  /** The failure of the nth attempt of a kind of work, counted from 1. */
+  /**
+   * The failure of the nth attempt of a kind of work, counted from 1. `defect` is an error of no known kind.
+   */
   readonly failureOf?: (work: VolumeWork, attempt: number) => HostFailure | 'defect' | undefined
   /** Makes an attempt wait for a promise. An attempt that is called off ends early. */
   readonly gate?: (work: VolumeWork, attempt: number) => Promise<void> | undefined
@@ -74,8 +76,8 @@ export class FakeVolumeHost {
 }
 
 /**
- * `VolumeActivities` for all volumes. Each has a fake host of its own, with the behaviour that was set when
- * it was made.
+ * `VolumeActivities` for all volumes. Each has a `FakeVolumeHost` of its own, with the `behaviour` at the
+ * time of its first call.
  */
 export class FakeVolumeHosts {
   behaviour: FakeVolumeHostOptions = {}

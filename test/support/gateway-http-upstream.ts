@@ -21,7 +21,7 @@ export class Upstream {
     listener: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
   ): Promise<Upstream> {
     const server = createHttpServer((request, response) => void listener(request, response))
-    // The server closes no idle connection by itself, because tests check who does.
+    // The server itself closes no idle connection, because tests check which connections the gateway closes.
     server.keepAliveTimeout = 0
     return Upstream.listening(server)
   }

@@ -54,14 +54,14 @@ export function fixedRoutes(...services: readonly RouteService[]): Routes {
   }
 }
 
-/** Admits to one upstream, and remembers how the admissions ended. A test sets its faults. */
+/** Admits everything to one upstream, and counts admissions and their ends. A test sets its faults. */
 export class FakeTraffic implements Traffic {
   host = '127.0.0.1'
   port = 0
   boot = 1
   fresh = false
   instanceUuid = 'instance-1'
-  /** How many of the next admissions are to instances that are gone as soon as somebody listens to them. */
+  /** How many of the next admissions end with `gone` as soon as a listener is added to them. */
   goneAtOnce = 0
   wakeUs: number | undefined
   /** Called before each admission. It may refuse. */
@@ -130,8 +130,8 @@ export class FakeTraffic implements Traffic {
 }
 
 /**
- * A front behind real listeners, in plain and in TLS, which give it connections as the gateway's own
- * listeners do.
+ * A front for HTTP behind real listeners, one without TLS and one with it. They hand connections to the
+ * front as the gateway's own listeners do.
  */
 export class TestFront {
   readonly traffic = new FakeTraffic()

@@ -28,8 +28,8 @@ export async function sendAsGoSdk(
 }
 
 /**
- * Checks for everything that breaks decoders of released clients: negative or fractional numbers, other
- * types, times without a zone.
+ * Checks for what breaks the decoders of released clients: negative or fractional numbers, a message in an
+ * entry that succeeded, a time that is not in whole seconds of UTC.
  */
 function assertDecodes(entries: readonly Readonly<Record<string, unknown>>[]): void {
   for (const entry of entries) {

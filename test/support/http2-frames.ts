@@ -119,8 +119,8 @@ export class FrameClient {
   }
 
   /**
-   * Resolves when the other side has read everything that was sent before: it acknowledges this ping after
-   * its answers to that.
+   * Resolves when the other side has read everything that was sent before. It reads frames in order, so it
+   * acknowledges this ping only after them.
    */
   async settled(): Promise<void> {
     const payload = Buffer.from(String(Math.random()).slice(2, 10).padEnd(8, '0'))

@@ -5,7 +5,7 @@ export type InstanceView = Entry<'getInstances'>
 /** The longest wait for a start. Several emulated guests at once on two cores may take a while. */
 const runLimitMs = 60_000
 
-/** Creates one instance and waits until its application has been entered. */
+/** Creates one instance and waits until it runs. */
 export async function runInstance(
   api: ApiClient,
   body: Readonly<Record<string, unknown>>,
@@ -30,7 +30,7 @@ export async function waitFor(
   return viewOf(api, object)
 }
 
-/** The whole kept log of the instance. */
+/** The log of the instance from its beginning, 64 KiB at most. */
 export async function logOf(api: ApiClient, object: string): Promise<string> {
   const log = await api.one('getInstanceLogs', { object, body: { offset: 0, limit: 65_536 } })
   return Buffer.from(log.output, 'base64').toString('utf8')

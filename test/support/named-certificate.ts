@@ -52,7 +52,9 @@ export async function namedCertificate(wanted: NamedCertificate): Promise<Certif
   }
 }
 
-/** An OCTET STRING of 32 bytes. */
+/**
+ * The SHA-256 digest of the key authorization as an OCTET STRING in DER, the content that RFC 8737 demands.
+ */
 function digest(keyAuthorization: string): Buffer {
   return Buffer.concat([Buffer.from([4, 32]), createHash('sha256').update(keyAuthorization).digest()])
 }

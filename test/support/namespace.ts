@@ -20,7 +20,7 @@ export function needsNamespace(): boolean {
   return process.getuid?.() === 0 && currentNamespace() === undefined
 }
 
-/** The namespace for a part of the run. `runInNamespace` was called with that part. */
+/** The namespace for a part of the run. `runInNamespace` must have been called with that part. */
 export function namespaceOf(part: string): string | undefined {
   const whole = currentNamespace()
   return whole === undefined ? undefined : `${whole}-${part}`
@@ -31,7 +31,7 @@ export interface Inside {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** The command and the environment that run another command inside. */
+/** The command and the environment that run another command inside the namespace. */
 export function inside(namespace: string, { command, env }: Inside): Inside {
   return {
     command: ['nsenter', `--net=/run/netns/${namespace}`, '--', ...command],
@@ -39,7 +39,7 @@ export function inside(namespace: string, { command, env }: Inside): Inside {
   }
 }
 
-/** Runs this very command again inside and resolves with its exit code. */
+/** Makes the namespaces and runs this process's own command again inside. Resolves with its exit code. */
 export async function runInNamespace(prefix: string, parts: readonly string[] = []): Promise<number> {
   removeStaleNamespaces(prefix)
   const name = `${prefix}-${process.pid}`

@@ -8,7 +8,7 @@ import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { HostLoads, LoadCounters } from '../../src/domain/host/api-protocol.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-/** A policy that adds one instance from 500 millicores on, and gives one back below 100. */
+/** A policy that adds one instance at a load of 500 millicores or more, and gives one back below 100. */
 const policy = {
   name: 'busy',
   metric: AutoscaleMetric.Cpu,
@@ -106,7 +106,7 @@ export class ObservedWorld {
     return made
   }
 
-  /** Adds a service whose instances have run for long and use 300 millicores each. */
+  /** Adds a service whose instances have run for a minute and use 300 millicores each. */
   add(
     serviceUuid: string,
     options: { readonly hosts?: readonly string[]; readonly minSize?: number } = {},

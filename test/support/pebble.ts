@@ -29,9 +29,9 @@ export interface Pebble {
   readonly dns: PebbleDns
   /** The root of the certificates that Pebble issues. Each start makes another one. */
   root(): Promise<string>
-  /** Pebble's log since its start. */
+  /** Pebble's log since its last start. */
   said(): string
-  /** Restarts Pebble on the same ports. All that it knew is gone: accounts, orders, its root. */
+  /** Restarts Pebble on the same ports. It then knows no account and no order, and has another root. */
   restart(faults?: PebbleFaults): Promise<void>
   stop(): Promise<void>
 }
@@ -244,7 +244,7 @@ function dnsOf(management: number): PebbleDns {
     })
     if (!response.ok) throw new Error(`the DNS test server answered ${response.status} for ${name}`)
   }
-  // The server only adds records, so the present ones are removed before.
+  // The server only adds records, so the present ones are removed first.
   const replace = async (kind: string, host: string, values: object, count: number): Promise<void> => {
     await post(`clear-${kind}`, { host })
     if (count > 0) await post(`add-${kind}`, { host, ...values })

@@ -16,7 +16,7 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** The variable with the URL of the runner's server. The runner relies on these names. */
+/** The variable in which the runner gives the URL of its server to the processes of the tests. */
 export const testDatabaseVariable = 'ROOST_TEST_DATABASE_URL'
 
 const templateName = 'roost_template'

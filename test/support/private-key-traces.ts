@@ -6,8 +6,8 @@ import path from 'node:path'
 export const routesFile = 'gateway/routes.jsonl'
 
 /**
- * Whether a file is not searched: files of instances and images have gigabytes, and no key ever gets into
- * them.
+ * Whether a file of a stack is left out of a search. The files of instances and images have gigabytes, and
+ * the keys of certificates never get into them.
  */
 export function mayHoldKeys(file: string): boolean {
   return /^(agent|registry)\//.test(file)
@@ -47,7 +47,7 @@ export class PrivateKeyTraces {
     return this.#forms.filter((form) => bytes.includes(form.bytes)).map(({ what }) => `${place}: ${what}`)
   }
 
-  /** The same for every file below a directory, except for those that `mayHold` names. */
+  /** The same for every file below a directory, except for those that `mayHold` accepts. */
   inFiles(directory: string, mayHold: (file: string) => boolean): readonly string[] {
     const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
     return entries

@@ -6,8 +6,8 @@ export interface ProcessSeen {
 }
 
 /**
- * Every living process that names the directory in its command line or its environment, and the VMs of these
- * processes.
+ * Every living process that names the directory in its command line or its environment, and the VMs of the
+ * keepers among these processes.
  */
 export function processesOf(directory: string): readonly ProcessSeen[] {
   const named = allProcesses().filter(
@@ -18,8 +18,9 @@ export function processesOf(directory: string): readonly ProcessSeen[] {
 }
 
 /**
- * The VM processes of `place`, an instance or the directory of a stack. A VM's own command line names no
- * file, so it is found by its keeper's, which names the instance's directory.
+ * The VM processes of `place`, which is the UUID of an instance or the data directory of a stack. A VM's own
+ * command line names no file. So the VM is found by the command line of its keeper, which names the
+ * instance's directory.
  */
 export function virtualMachinesOf(place: string): readonly ProcessSeen[] {
   const all = allProcesses()
@@ -60,8 +61,8 @@ export function familyOf(pid: number): readonly number[] {
 }
 
 /**
- * Stops a process and all that it started, directly or not. Repeats that until none is left that could start
- * another one.
+ * Halts a process and all that it started, directly or not, with SIGSTOP. Repeats that until no process is
+ * left that could start another one.
  */
 export function stopFamily(pid: number): readonly number[] {
   const stopped = new Set<number>()
@@ -73,7 +74,7 @@ export function stopFamily(pid: number): readonly number[] {
   return [...stopped]
 }
 
-/** Sends a signal to all. Some may have ended since they were read. */
+/** Sends a signal to all of the processes that have not ended meanwhile. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
@@ -97,8 +98,8 @@ export function groupsOf(pid: number): readonly string[] {
 }
 
 /**
- * The parent of a process. It is the second field after the command's name, which stands in parentheses and
- * may hold anything.
+ * The parent of a process. Its number is the second field after the command's name. That name stands in
+ * parentheses and may hold anything.
  */
 function parentOf(pid: number): number {
   return Number(/\) \S+ (\d+)/.exec(read(`/proc/${pid}/stat`))?.[1])

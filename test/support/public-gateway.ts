@@ -18,15 +18,15 @@ export const pendingHost = 'pending.test'
 const limitMs = 30_000
 const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 /**
- * All ports stay below those that the system uses for outgoing connections. Any other collision shows as a
- * port that can not be bound.
+ * The bounds of the random port offset. All ports of the gateway stay below 32 768, where the system's ports
+ * for outgoing connections begin. Any other collision shows as a port that can not be bound.
  */
 const lowestOffset = 10_000
 const offsets = 17_000
 
 /**
- * A whole gateway with one service. Its instance `a` is on a host that the test plays. Connections lead to
- * `respond`.
+ * A whole gateway with one service. The service's instance `a` is on a fake host, whose answers the test
+ * sets. `respond` handles the connections that reach the instance.
  */
 export class PublicGateway {
   readonly table: RouteTable

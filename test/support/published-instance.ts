@@ -17,7 +17,9 @@ export interface Published {
   readonly host: string
 }
 
-/** Creates an instance of the counter with a service, as `scaleToZero` says. */
+/**
+ * Creates an instance of the counter with a service of its own. `wishes` are further fields of the request.
+ */
 export async function publish(
   stack: Stack,
   name: string,

@@ -7,7 +7,7 @@ export interface Pusher {
   image(to: { repository: string; reference?: string }, blobs: readonly Buffer[]): Promise<Pushed | undefined>
   index(to: { repository: string; reference: string }, images: readonly Pushed[]): Promise<Pushed | undefined>
   delete(repository: string, reference: string): Promise<number>
-  /** The missing parts of an image, with all that it needs. Empty if it is whole. */
+  /** The parts of an image or index that the registry does not have. Empty if it has all of them. */
   missing(repository: string, reference: string): Promise<readonly string[]>
 }
 

@@ -57,7 +57,9 @@ export const testUsers: readonly TestRegistryUser[] = [
 
 const startTimeoutMs = 10_000
 
-/** Starts a registry. If `bounded`, users' tokens may push only through an owner before it. */
+/**
+ * Starts a registry. If `bounded`, users' tokens allow a push only through a registry owner in front of it.
+ */
 export async function startTestRegistry({ bounded = false } = {}): Promise<TestRegistry> {
   const directory = await mkdtemp(join(tmpdir(), 'roost-registry-'))
   const storageDirectory = join(directory, 'storage')

@@ -2,8 +2,8 @@ import { CompiledQuery } from 'kysely'
 import type { Database } from '../../src/db/database.ts'
 
 /**
- * Rows of a statement in plain SQL, with the column names of the statement. So tests read the tables without
- * the queries that they test. Placeholders are `$1`, `$2`.
+ * The rows of a statement in plain SQL, with the column names of the statement. Tests read the tables with
+ * it, so that they do not depend on the queries that they test. Placeholders are `$1`, `$2`.
  */
 export async function readRows<Row>(
   database: Pick<Database, 'db'>,

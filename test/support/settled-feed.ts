@@ -6,9 +6,9 @@ import { readRows } from './rows.ts'
 const limitMs = 30_000
 
 /**
- * Reads the feed once all transactions have ended that began before. So a read from its revision repeats
- * nothing. Transactions of all databases of a server count, so other tests on the same server would make a
- * feed repeat rows.
+ * Reads the feed until every transaction that began before this call has ended. A later read from the
+ * returned revision then repeats no row. Transactions of all databases of a server count, so those of other
+ * tests would otherwise make a feed repeat rows.
  */
 export async function settledFeed<Read extends { readonly revision: string }>(
   database: Database,

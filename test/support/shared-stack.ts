@@ -2,11 +2,12 @@ import { onFailure } from './failure-notes.ts'
 import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
+/** How many characters of the stack's output are shown with a failure, at most. */
+const maxShown = 6_000
 /**
  * One stack for all test files of a process, because a start takes seconds. Tests give their instances names
  * of their own.
  */
-const maxShown = 6_000
 let starting: Promise<Stack> | undefined
 let started: Stack | undefined
 
@@ -21,7 +22,7 @@ after(async () => {
   await stack?.remove()
 })
 
-/** The length of the stack's output at the end of the test before. */
+/** The length of the stack's output at the end of the previous test. */
 let saidBefore = 0
 afterEach(() => {
   saidBefore = started?.output().length ?? 0

@@ -11,7 +11,9 @@ export interface Copied {
   readonly complaint: string
 }
 
-/** Copies an image as a user. Throws with the text that a person would see if that fails. */
+/**
+ * Copies an image as a user. Does not throw: a failure is in the result, with the text that skopeo printed.
+ */
 export async function skopeoCopy(
   { from, to, user }: { readonly from: string; readonly to: string; readonly user: string },
   ...options: readonly string[]

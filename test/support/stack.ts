@@ -12,8 +12,8 @@ import { until } from './until.ts'
 
 /**
  * A real stack, started as `npm start` does after set-up, on a data directory and ports of its own. Nothing
- * in it is faked unless `env` says so. As root it has to run in a network namespace that the runner made: its
- * VMs get TAP devices.
+ * in it is faked unless `env` says so. As root it has to run in a network namespace that the runner made,
+ * because its VMs get TAP devices.
  */
 export interface Stack {
   readonly dataDir: string

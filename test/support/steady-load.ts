@@ -33,12 +33,12 @@ const failuresKept = 20
  */
 const refusedPauseMs = 100
 
-/** Loads that were begun and have not ended. */
+/** The functions that end the loads under way, one for each load. */
 const underWay = new Set<() => Promise<unknown>>()
 
 /**
- * Ends the loads that a failed test left behind. They would ask for ever, and the group of tests would not
- * end.
+ * Ends the loads that a failed test left behind. Otherwise they would send requests for ever, and the group
+ * of tests would not end.
  */
 export async function endLoads(): Promise<void> {
   await Promise.all([...underWay].map((end) => end()))

@@ -42,7 +42,7 @@ export function volumeRecords() {
     assert.ok(outcome.ok, JSON.stringify(outcome))
     return outcome.volume
   }
-  /** As its workflow tells it. */
+  /** Records a phase of the volume, as its workflow does. */
   const tell = (volume: Owner, phase: VolumePhase, failure?: string) =>
     recordVolume(
       database(),
@@ -60,7 +60,7 @@ export function volumeRecords() {
     assert.ok(row)
     return row
   }
-  /** As its workflow tells it. */
+  /** Records a state of the instance, as its workflow does. */
   const tellInstance = (row: Owner, state: InstanceState, more: Partial<InstanceProjection> = {}) =>
     recordInstance(
       database(),
@@ -83,7 +83,7 @@ export function volumeRecords() {
   const remove = (user: Owner, volume: Owner) => markVolumeDeleted(database(), user.uuid, volume.uuid)
   const find = async (user: Owner, volume: { readonly uuid: string | null } | undefined) =>
     (await findVolumes(database(), user.uuid, [{ uuid: volume?.uuid ?? '' }]))[0]
-  /** The volume that the instance has. */
+  /** The volume that is attached to the instance. */
   const volumeOf = async (user: Owner, row: Pick<InstanceRow, 'volumeUuid'>): Promise<VolumeRow> => {
     const volume = await find(user, { uuid: row.volumeUuid })
     assert.ok(volume, 'the instance has a volume')

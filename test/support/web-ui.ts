@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Stack } from './stack.ts'
 
-/** What Temporal's Web UI shows of a workflow, read from its server in the way of its pages. */
+/**
+ * This file reads what Temporal's Web UI shows of a workflow. It asks the UI's server as the UI's pages do.
+ */
 interface Payload {
   readonly data: string
 }
