@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
  */
 export const arrives = { limitMs: 150_000 }
 
-/** What all tests of crashing processes share. */
+/** What the tests of processes that die share: a Temporal server, a directory and the workflows. */
 export interface CrashStage {
   readonly env: TestWorkflowEnvironment
   /** A directory that only this test uses. */

@@ -72,7 +72,7 @@ export async function askInTurns(member: Member, until: AbortSignal, pauseMs: ()
   }
 }
 
-/** A connection that is kept whatever happens. Each line has to be answered. */
+/** A TCP connection that has to survive whatever happens. Each line that is sent has to be answered. */
 export interface LineClient {
   say(word: string): Promise<number>
   close(): void

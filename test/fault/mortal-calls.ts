@@ -6,12 +6,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface MortalCalls {
   /** Ends the process if `point` is the chosen point. */
   at(point: string): void
-  /** Passes the points `<name> <nth>, before` and `, after` of a call that is no function of its own. */
+  /**
+   * Passes the point `<name> <nth>, before`; `end` passes `<name> <nth>, after`. They are for a call that is
+   * not one function, so that `passing` can not wrap it.
+   */
   begin(name: string): void
   end(name: string): void
   /** Makes the call and passes the same points around it. A call that failed has passed `after`, too. */
   passing<T>(name: string, call: () => Promise<T>): Promise<T>
-  /** The same calls, with such points around each of them. The prefix stands before their names. */
+  /** Wraps each function of `calls` by `passing`, under its own name with the prefix before it. */
   mortal<T extends object>(calls: T, prefix?: string): T
 }
 

@@ -4,9 +4,9 @@ import type { Db } from '../../src/db/schema/tables.ts'
 import type { MortalCalls } from './mortal-calls.ts'
 
 /**
- * The same database, with points of death before and after each transaction (after `transaction 2, after` it
- * is committed) and each write. A write is named by its verb and table (`update certificate_orders 1,
- * before`).
+ * The same database, with points of death before and after each transaction and each write. At `transaction
+ * 2, after` the second transaction is committed. A write is named by its verb and table, as in `update
+ * certificate_orders 1, before`.
  */
 export function mortalDatabase(opened: Database, calls: MortalCalls): Database {
   const db = opened.db.withPlugin(mortalWrites(calls))

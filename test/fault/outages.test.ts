@@ -10,8 +10,8 @@ import { prepareTrial } from './trial.ts'
 const outageMs = 8_000
 
 /**
- * Halts a part and all processes that it started without ending them. To the others the part looks like a
- * machine that swaps, or like one behind a cut cable.
+ * Halts a part and all processes that it started, and lets them continue after the work. To the other parts
+ * it looks like a machine that swaps, or like a machine behind a cut cable.
  */
 async function during(stack: Stack, part: string, work: () => Promise<void>): Promise<void> {
   const family = stopFamily(stack.pidOf(part))

@@ -28,7 +28,7 @@ const parts = ['gateway', 'agent', 'worker', 'api', 'postgres', 'temporal'] as c
 const allowedStatuses = new Set([200, 404, 503])
 
 type Random = () => number
-/** Mulberry32: good enough for choices, and the same everywhere. */
+/** The random numbers of Mulberry32. They are good enough for choices, and the same on every machine. */
 function randomOf(start: number): Random {
   let state = start >>> 0
   return () => {
@@ -67,8 +67,8 @@ describe(`random requests, starts, stops, deletes, creates and deaths (seed ${se
   }
 
   /**
-   * Repeats the call until there is an answer, because a part may be away. An error counts as an answer: what
-   * is gone by then was deleted.
+   * Repeats the call until there is an answer, because a part may be away. An error counts as an answer,
+   * because another client may have deleted the object meanwhile.
    */
   async function insist(id: OperationId, object: string): Promise<void> {
     await until(

@@ -11,7 +11,7 @@ import { watchVirtualMachines } from './virtual-machine-watch.ts'
 import type { VirtualMachineWatch } from './virtual-machine-watch.ts'
 
 const parts = ['gateway', 'agent', 'worker', 'api', 'postgres', 'temporal'] as const
-/** Longer than sleepers take to wake and to sleep again. */
+/** Longer than an instance takes to wake and to sleep again. */
 const trafficAfterMs = 1_500
 
 describe('a part that is killed with -9 while instances go to sleep and are woken', function () {
@@ -55,7 +55,7 @@ describe('a part that is killed with -9 while instances go to sleep and are woke
       const [coldOne, coldTwo, keptOne, keptTwo] = members as [Member, Member, Member, Member]
       await lines.say('before')
       await Promise.all([coldOne, keptOne].map(async ({ uuid }) => await untilAsleep(stack, uuid)))
-      // These two go to sleep about now, the others are being woken.
+      // These two instances go to sleep at about the same time as the other two are woken.
       await Promise.all([coldTwo.ask(), keptTwo.ask()])
       await delay(300)
       const over = new AbortController()
@@ -80,7 +80,7 @@ describe('a part that is killed with -9 while instances go to sleep and are woke
     })
   }
 
-  it('agent, in the middle of suspends and of restores', async () => {
+  it('loses no memory in the middle of suspends and restores: agent', async () => {
     const both = members.slice(2)
     for (const momentMs of [5, 40]) {
       await Promise.all(both.map(async (member) => await member.ask()))

@@ -59,7 +59,7 @@ describe('instances in standby, and a stack that ends', function () {
 
   it('sleep on after everything was killed at once, and VMs that ran are started again by their policy', async () => {
     await fallAsleep()
-    // The family is halted first, so that no process sees another one end.
+    // All processes of the stack are halted first, so that none of them sees another one end.
     const all = stopFamily(stack.supervisorPid)
     const machines = [...virtualMachinesByInstance(stack.dataDir).values()].flat()
     signalAll([...machines, ...all], 'SIGKILL')

@@ -4,7 +4,7 @@ import type { PublicAnswer, PublicNames } from '../support/public-names.ts'
 const retryMs = 30
 const patienceMs = 60_000
 
-/** Asks as a careful client does: repeats a request whose connection broke, and takes an answer as it is. */
+/** Asks as a careful client does: it repeats a request whose connection broke, and returns any answer. */
 export async function askSteadily(
   names: PublicNames,
   url: string,

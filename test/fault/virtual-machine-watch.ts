@@ -3,10 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { virtualMachinesByInstance } from '../support/processes.ts'
 
 const pollMs = 60
-/** The process of a killed VM may be seen once more until the kernel has removed it. */
+/**
+ * How many looks in a row have to find more than one VM of an instance. One look may still find the process
+ * of a killed VM, until the kernel has removed it.
+ */
 const seenTwice = 2
 
-/** Looks at the machine's processes all the time. An instance has one VM at most, whatever dies. */
+/**
+ * Looks at the machine's processes all the time, because an instance must never have two VMs, whatever dies.
+ */
 export interface VirtualMachineWatch {
   /** Throws if an instance had more than one VM since the last call. */
   verify(): void

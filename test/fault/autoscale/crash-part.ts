@@ -62,8 +62,9 @@ async function watchService({ serviceUuid, target, blockedUntilMs = 0 }: WatchIn
 }
 
 /**
- * Calls in the watches of the worker before, as the real worker does. Otherwise they would be missed only
- * after two minutes.
+ * Ends the watches that a worker left behind when it died, as the real worker does at its start, so that
+ * this worker takes them over at once. Otherwise Temporal would miss their heartbeats only after two
+ * minutes.
  */
 function callIn(sinceMs: number): void {
   void callInWatches({

@@ -132,8 +132,8 @@ describe('autoscale whose worker dies once, with -9,', function () {
       await service.runs(1)
       assert.equal((await service.instances())[0]?.isClone, false)
       const { added, givenBack } = await service.decided()
-      // The first worker may have seen the master stopped before it ended itself, and added one that stands
-      // in for it.
+      // The first worker may have seen that the master is stopped before the test ended that worker. It then
+      // added one clone that stands in for the master.
       assert.ok(added === size - 1 || added === size, `${added} were added`)
       assert.equal(givenBack, added)
       assert.equal(service.virtualMachines(), 1)

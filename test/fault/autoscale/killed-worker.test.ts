@@ -61,7 +61,9 @@ describe('autoscale, over kill -9', function () {
     })
     return row?.count ?? 0
   }
-  /** Asks the database without a pause, which sees a row much sooner than a look every now and then. */
+  /**
+   * Asks the database without pauses. With pauses it would see a row later, perhaps after the whole change.
+   */
   const untilRows = async (look: () => Promise<boolean>): Promise<void> => {
     const deadlineMs = performance.now() + limitMs
     while (!(await look())) {
@@ -80,7 +82,7 @@ describe('autoscale, over kill -9', function () {
     watch.verify()
   }
 
-  it('of the worker in the middle of a change: as many instances as were decided on, and it goes on', async () => {
+  it('of the worker in the middle of a change: the decided size is reached, and later changes work as well', async () => {
     service = await publishMaster(stack, 'interrupted')
     const { master } = service
     await autoscale(stack, service, { max_size: 4, cooldown_time_ms: 500 })
@@ -110,8 +112,8 @@ describe('autoscale, over kill -9', function () {
   })
 
   it('of the agent, or its silence: no instance is given back while loads are unknown', async () => {
-    // The policy does not use the processor: how much of it instances get depends on what else the machine
-    // does.
+    // The policy goes by requests in flight and not by processor time, because the processor time of an
+    // instance depends on what else the machine does.
     const quiet: Policy = {
       name: 'quiet',
       type: 'step',
@@ -148,7 +150,7 @@ describe('autoscale, over kill -9', function () {
     load.forget()
     await until('it is asked again', () => load.answers.size > 0, { limitMs })
     await unchanged()
-    // A client of a host that was silent for so long may have been refused.
+    // The host was silent for so long that requests may have been refused. This test is not about them.
     await load.end().catch(() => undefined)
     watch.verify()
   })

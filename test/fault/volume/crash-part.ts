@@ -70,7 +70,7 @@ async function watchKernelCalls(): Promise<void> {
   const { spawn } = childProcess
   childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
     const child = spawn(...args)
-    // The tool already works, and goes on without its agent.
+    // The tool that was started already works, and may go on after the death of its agent.
     if (current !== undefined) at(`${current}: spawn`)
     return child
   }) as typeof spawn

@@ -23,7 +23,10 @@ const removingPoints = [
   'removeVolume: rm',
   'removeVolume 1, after',
 ] as const
-/** Points of death of the worker, at its writes. The outcome of such a write was told to nobody. */
+/**
+ * Points of death of the worker, before and after its writes. Temporal does not learn whether such a write
+ * was done.
+ */
 const recordingPoints = [
   'recordVolume 1, before',
   'recordVolume 1, after',
@@ -33,7 +36,7 @@ const recordingPoints = [
 const rowPoints = ['deleteVolumeRow 1, before', 'deleteVolumeRow 1, after'] as const
 const atOnce = 4
 
-describe('a volume of which everything dies once, with -9,', function () {
+describe('a volume whose agent or worker dies once, with -9,', function () {
   this.timeout(600_000)
   let scene: CrashScene
   before(async () => {

@@ -25,8 +25,8 @@ const sizeMb = 8
 export interface CrashScene {
   startWorker(point?: string): Promise<MortalPart>
   /**
-   * A volume on its own host. Only the sweep starts its workflow and later tells it of the deletion, as when
-   * the API died.
+   * A volume on its own host. Only the sweep starts its workflow and later tells it of the deletion, as if
+   * the API died after each write of the row.
    */
   newHost(): Promise<CrashHost>
   /** Ends the workers and agents that still live. */
@@ -57,7 +57,8 @@ export async function openCrashScene(): Promise<CrashScene> {
   const place = placeOf(env)
   const control = openTemporalControl(place)
   const entities = sweptEntities(database, control)
-  // The time in a row is rounded, so the row may seem to be from the future.
+  // The time in a row is rounded, so a new row may seem to be from the future. With this bound it is swept
+  // at once all the same.
   const sweep = createSweep({ entities, nowMs: Date.now, olderThanMs: -1_000 })
   const sweeps = startSweepLoop(sweep, { onSwept: () => undefined, onFailure: () => undefined })
   const userUuid = (await addUser(database, { name: 'ann' })).uuid
@@ -145,7 +146,8 @@ function hostOf(of: {
     },
     async isGone() {
       await until('the row is gone', async () => (await row()) === undefined, arrives)
-      // Otherwise the next worker would have to finish this workflow, and might die of it.
+      // Otherwise the next worker would have to finish this workflow, and might come to its point of death
+      // there.
       await of.isOver(uuid)
       assert.deepEqual(await readdir(directory), [])
     },
