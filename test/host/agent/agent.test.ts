@@ -331,7 +331,7 @@ describe('the agent', () => {
       assert.equal(machine.reports[0]?.exitCode, 7)
     })
 
-    it('a stop that was asked for before is no halt', async () => {
+    it('a stop that was asked for before the halt is not reported as a halt', async () => {
       machine.runs('ignore-shutdown')
       const live = await machine.readyAgent()
       await live.agent.start(boot)

@@ -19,7 +19,7 @@ const instant = new Set([
 /** Calls that register a listener. The port tells it events as long as the agent lives. */
 const listening = new Set(['onExit', 'onListening', 'onDisabled', 'onStalled', 'onPeerTraffic'])
 
-/** Calls that are finished even if the agent dies during them, before the next agent looks. */
+/** Calls that go on although the agent dies during them. They are over before the next agent begins. */
 const outlasting = /^(store\.|vmm\.(suspend|dropSnapshot))/
 
 /**

@@ -4,8 +4,8 @@ import type { AgentOptions, LiveAgent } from './machine.ts'
 import { Crash, CrashMoment } from './crash.ts'
 
 /**
- * One timeline of what Temporal asks of the host. Each agent begins it again from the start, until one agent
- * reaches the end.
+ * One timeline of what Temporal asks of the host. The first agent dies during it. The next agent is asked
+ * for all of it again.
  */
 export interface Timeline {
   /** Runs before the agent that dies, without faults. */
@@ -13,12 +13,12 @@ export interface Timeline {
   /** The options of every agent of the timeline. */
   readonly options?: AgentOptions
   readonly script: (live: LiveAgent, machine: Machine) => Promise<void>
-  /** What the next agent is asked for, if it is not the same script again. */
+  /** What the next agent is asked for. If absent, the same script again. */
   readonly next?: (live: LiveAgent, machine: Machine) => Promise<void>
   readonly check: (machine: Machine, last: LiveAgent) => void | Promise<void>
 }
 
-/** The bound of the loop: far more calls than any timeline makes. */
+/** The bound of the loop over the calls. No timeline makes nearly as many. */
 const callsMax = 200
 
 /**

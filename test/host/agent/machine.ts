@@ -39,7 +39,10 @@ export interface AgentOptions {
   readonly images?: FakeImagesOptions
   /** Temporal's answers to the first signals, in order. All further answers are `taken`. */
   readonly events?: readonly ('fail' | 'gone')[]
-  /** The sleeps per minute of one user's instances. Without it there are more than any test needs. */
+  /**
+   * How often the instances of one user may go to sleep in a minute. If absent, more often than any test
+   * needs.
+   */
   readonly sleepsPerMinute?: number
 }
 
@@ -60,7 +63,7 @@ export class Machine {
   readonly volumeEvents: (VolumeEvent & { readonly volumeUuid: string })[] = []
   /** Every report that a workflow took. */
   readonly reports: ExitReport[] = []
-  /** The ledger of the machine's disk, which the next agents get. */
+  /** The ledger of the machine's disk. A test sets it before it starts the agent that uses it. */
   disk: DiskAdmission = endlessDisk
   /** The start reports that workflows got as events, besides the answers to their calls. */
   readonly starts: StartReport[] = []
@@ -93,7 +96,7 @@ export class Machine {
     assert.deepEqual(this.broken, [], 'a volume was touched')
   }
 
-  /** Sets how the application of an instance behaves; see `FakeVmm`. */
+  /** Sets how the applications of all instances behave from their next start on; see `FakeVmm`. */
   runs(...args: string[]): void {
     for (const [key, spec] of this.specs) this.specs.set(key, { ...spec, args: ['app', ...args] })
   }
@@ -129,7 +132,7 @@ export class LiveAgent {
   readonly ports: AgentPorts
   readonly outbox: EventOutbox
   readonly log: string[] = []
-  /** The kinds of start of this agent's wakes. */
+  /** How this agent's wakes started their VMs: by a boot, from a template or from a snapshot. */
   readonly wakes: string[] = []
   readonly #machine: Machine
   readonly #crash: Crash

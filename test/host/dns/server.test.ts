@@ -12,7 +12,9 @@ import type { DnsServerOptions } from '../../../src/host/dns/dns-server.ts'
 import { PrivateNames } from '../../../src/host/dns/private-names.ts'
 import { nameOf, user } from './names.ts'
 
-/** The server knows who asks by the address. The loopback interface has enough addresses. */
+/**
+ * The server knows by the address who asks. The loopback interface has enough addresses for several askers.
+ */
 const asker = '127.0.0.1'
 const stranger = '127.0.0.2'
 
@@ -61,7 +63,10 @@ describe('the nameserver of a host', () => {
     return socket
   }
 
-  /** Starts a nameserver of the host that behaves as the test wants. */
+  /**
+   * Starts a server in place of the nameserver to which the host forwards questions. The test says how it
+   * behaves.
+   */
   async function elsewhere(
     answer: (message: Buffer, from: RemoteInfo, socket: UdpSocket) => void,
   ): Promise<number> {

@@ -87,7 +87,10 @@ describe('slots that users share', () => {
   })
 })
 
-/** The server knows instances by their address. The loopback interface has enough addresses. */
+/**
+ * The addresses of one user's instances. The server knows by the address who asks, and the loopback
+ * interface has enough addresses.
+ */
 const starving = Array.from({ length: 72 }, (_, index) => `127.0.1.${String(index + 1)}`)
 const other = '127.0.0.2'
 

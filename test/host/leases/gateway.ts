@@ -73,13 +73,16 @@ export class TestGateway implements GatewayLine {
   }
 }
 
-/** Lets time pass, and does what is due then. */
+/** Lets time pass, and lets the agent's leases do what is due by then. */
 export function pass(machine: Machine, live: LiveAgent, ms: number): void {
   machine.nowMs += ms
   live.agent.leases.tick()
 }
 
-/** Lets so much time pass that the agent knows what its gateways hold. */
+/**
+ * Lets the time pass in which gateways can tell a new agent what they hold. After that, the agent knows of
+ * all leases.
+ */
 export function settleIn(machine: Machine, live: LiveAgent): void {
   pass(machine, live, leaseKeptMs)
 }

@@ -96,7 +96,7 @@ describe('an agent that is killed anywhere', function () {
         next: async (live, machine) => {
           const opened = await new TestGateway(live).connect().opened()
           assert.ok(opened.boot === 1 || opened.boot === 2)
-          // The guest waits for nothing any more, so its word is heard at once.
+          // The guest does not rest for a standby any more, so its word against standby is not held back.
           machine.host.setDisabled({ ...boot, boot: opened.boot }, true)
           assert.equal(live.agent.leases.hostLease(uuid)?.disabled, true)
           assert.equal(machine.host.running(uuid), 1)

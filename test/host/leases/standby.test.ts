@@ -93,7 +93,7 @@ describe('standby of an agent', function () {
     })
 
     describe('where the disk of the host has no room for the memory', () => {
-      /** Each piece holds what an instance of 128 MB needs. */
+      /** How many reservations are held. The disk has room for one, the memory of an instance of 128 MB. */
       let held: number
       let askedMb: number
       beforeEach(() => {

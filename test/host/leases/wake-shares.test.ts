@@ -11,8 +11,8 @@ const many = 1_000
 const storming = '00000000-0000-4000-8000-00000000005a'
 const other = '00000000-0000-4000-8000-00000000005b'
 /**
- * The starts of one user that go on at once, as in `StartShares`; the number is the same for restores and
- * boots.
+ * How many starts of one user may go on at once, at most. `StartShares` allows three restores for each
+ * processor, and fewer boots: one more than there are processors.
  */
 const perUser = 3 * availableParallelism()
 const gateway = 'gateway-1'
@@ -73,7 +73,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     return names
   }
 
-  /** Gives each instance only a permit, as after a move to this host. */
+  /** Gives each instance only a permit, as if it was in standby from its creation on. */
   async function asleep(count: number, options: AgentOptions): Promise<readonly string[]> {
     const names = place(count, cold)
     live = await machine.readyAgent(options)
@@ -83,7 +83,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     return names
   }
 
-  it('wakes another user’s instance beside the first of them', async () => {
+  it('wakes another user’s instance before most of them', async () => {
     const names = await asleep(many + 1, { vmm: { bootMs: 20 } })
     const asking = new AskingGateway(live)
     for (const name of names) asking.ask(name)
@@ -93,7 +93,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     assert(before <= perUser, `${before} of ${many} came first`)
   })
 
-  it('wakes another user’s instance beside the first of them if they continue from memories', async () => {
+  it('wakes another user’s instance before most of them if they continue from memories', async () => {
     const names = place(60, stateful)
     live = await machine.readyAgent({ vmm: { restoreMs: 20 } })
     for (const instanceUuid of names) await live.agent.start({ instanceUuid, boot: 1 })
@@ -111,7 +111,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     assert(before <= perUser, `${before} of 59 came first`)
   })
 
-  it('starts another user’s instance by hand beside the first of them', async () => {
+  it('starts another user’s instance by hand before most of them', async () => {
     const names = place(60, cold)
     live = await machine.readyAgent({ vmm: { bootMs: 20 } })
     const started: string[] = []

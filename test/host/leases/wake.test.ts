@@ -138,7 +138,7 @@ describe('a sleeping instance of an agent', function () {
       await seen('it runs', () => scene.machine.host.running(uuid) === 1)
     })
 
-    it('a packet of a peer that comes as soon as the host watches wakes it, and is reported once, before the sleep is complete', async () => {
+    it('a packet of a peer that comes as soon as the host watches for one, before the sleep is complete, wakes it', async () => {
       for (const kind of [cold, stateful]) {
         await scene.remove()
         scene = await StandbyScene.make()

@@ -15,7 +15,10 @@ import { outsideAddress, TapScene } from './tap-scene.ts'
 
 const mbit = 8
 const bytesPerMs = mbit * 125
-/** The bytes that may come at once. */
+/**
+ * The bytes that may pass at once beyond the rate: one second's worth, which the kernel always lets pass,
+ * and the burst.
+ */
 const atOnceBytes = 1_000 * bytesPerMs + burstBytes
 const enoughBytes = 3 * atOnceBytes
 const port = 7_000

@@ -85,7 +85,8 @@ describe('a host whose kernel can not bound flows', () => {
 const tableMax = 16_384
 const limits = flowLimitsFor(tableMax)
 /**
- * The number of other entries that may be in the host's table, such as questions for the addresses of names.
+ * How many entries of other origin may be in the host's table of connections, such as those of DNS
+ * questions.
  */
 const others = 8
 const dnsPort = 53
@@ -148,8 +149,8 @@ describe('the flows of instances on a host', function () {
   })
 
   /**
-   * A script that sends one datagram to each of `count` ports. Each is a flow of its own that nobody
-   * answers.
+   * A script that sends one datagram to each of `count` ports. Each datagram is a flow of its own that
+   * nobody answers.
    */
   const datagrams = (address: string, { from, count }: { from: number; count: number }): string => `
     const s = require('node:dgram').createSocket('udp4')

@@ -56,7 +56,7 @@ export class TapScene {
     for (const name of this.#namespaces.splice(0)) this.ip('netns', 'del', name)
   }
 
-  /** The path of the host's own version of a file below /proc/net. */
+  /** The path of a file of /proc/net, as the host's namespace sees it. */
   procNet(file: string): string {
     return `/proc/${String(this.#holder?.pid)}/net/${file}`
   }
@@ -98,8 +98,8 @@ export class TapScene {
   }
 
   /**
-   * Adds a VM: a pair of interfaces instead of a TAP. The host's end has the TAP's name, the other end is
-   * the VM.
+   * Adds a VM: a namespace, and a pair of interfaces instead of a TAP. The host's end has the TAP's name,
+   * the other end is the VM's interface. Returns the namespace.
    */
   addVm(name: string, nic: { readonly ip: string; readonly mac: string }): string {
     const namespace = `${this.host}-${name}`

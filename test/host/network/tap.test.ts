@@ -248,8 +248,8 @@ describe('the TAP network', function () {
     it("an instance that sends with another's MAC does not get the packets for that MAC", async () => {
       const nft = (rules: string): Promise<string> =>
         new Commands(['ip', 'netns', 'exec', vms.one]).run(['nft', '-f', '-'], rules)
-      // The ARP request holds the instance's own MAC and address. Forged are the frame's sender and its
-      // receiver, which is everybody or only the next bridge.
+      // The ARP request holds the instance's own MAC and address. Only the frame around it is forged: its
+      // sender is the other instance, and its receiver is everybody or only the next bridge.
       for (const receiver of ['ff:ff:ff:ff:ff:ff', '01:80:c2:00:00:0e', '01:80:c2:00:00:03']) {
         assert.equal(await pings(host, other.ip), true)
         await nft(`table netdev forged { chain out { type filter hook egress device eth0 priority 0;

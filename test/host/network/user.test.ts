@@ -23,10 +23,10 @@ describe('the user-mode network, with a real VM', () => {
 
   before(async () => {
     bench = await openQemuBench()
-    // The bench is that of a host without root: its VMs get no network namespace of their own, in which
-    // their ports could not be reached.
+    // The VMs start as on a host without root. As root, each would get a network namespace of its own, in
+    // which its forwarded ports could not be reached.
     vmm = bench.open({ facts: { ...bench.context.facts, isRoot: false } })
-    // Outbound access is asked for, but packets that the host can not filter must not go out anyway.
+    // Outbound access is on. Packets must not go out even so, because this host can not filter them.
     network = new UserNetwork({ directory: bench.directory, outbound: true })
     await network.open()
     onHost = createServer((socket) => {

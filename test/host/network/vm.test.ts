@@ -85,7 +85,9 @@ describe('the private network, with real VMs', function () {
     for await (const chunk of socket) text += String(chunk)
     return text
   }
-  /** The output if a datagram arrived where nobody listens, and its sender was told. */
+  /**
+   * What a guest prints if its datagram arrived at a port where nobody listens, and the guest was told so.
+   */
   const refused = /refused/i
   const reaches = async (from: NicSpec, command: string): Promise<boolean> =>
     (await sh(from, command)).includes('ended 0')

@@ -11,7 +11,7 @@ import type { QemuBench } from './qemu-bench.ts'
 
 const source = path.join(import.meta.dirname, 'breakout.c')
 
-/** What the program tries; each line that it reports begins with one of these. */
+/** The kinds of things that the program tries. Each line that it reports begins with one of these words. */
 export const breakoutTries = [
   'connection',
   'socket',
@@ -25,8 +25,8 @@ export const breakoutTries = [
 ] as const
 
 /**
- * A program that runs in place of QEMU, like a guest that has taken over its VMM, and what it tries to
- * reach: servers, files, processes and memory of this host, and a VM that runs beside it.
+ * A program that runs in place of QEMU, like a guest that has taken over its VMM. It tries to reach servers,
+ * files, processes and memory of this host, and a VM that runs beside it. This class makes those, too.
  */
 export class BreakoutProgram {
   readonly path: string

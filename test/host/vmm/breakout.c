@@ -89,7 +89,7 @@ static void try_setuid_program(const char *path) {
   tell("power", "setuid-program", strcmp(said, "0\n") == 0 ? 0 : -1);
 }
 
-/* Ignores every signal, and leaves a process that is nobody's child and ignores them too. */
+/* Ignores every signal, and starts a process that does so too, in a session of its own. */
 static void try_to_stay(void) {
   for (int signal_number = 1; signal_number < 32; signal_number++) signal(signal_number, SIG_IGN);
   if (fork() == 0) {
@@ -106,7 +106,7 @@ int main(void) {
   static const struct { const char *name; pid_t pid; } processes[] = {PROCESSES};
   char answer[512];
   if (write(MONITOR_FD, "{\"QMP\": {}}\n{\"event\": \"RESUME\"}\n", 33) < 0) return 1;
-  /* The CPUs run before the application does. */
+  /* The keeper hears first that the CPUs run, and then that the application does, as from a real VM. */
   if (read(MONITOR_FD, answer, sizeof answer) < 0 || write(CONTROL_FD, "app 1\n", 6) < 0) return 1;
   try_connection("127.0.0.1");
   try_connection(GATEWAY);

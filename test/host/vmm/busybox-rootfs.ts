@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * A small Linux of Debian's static busybox, as one squashfs: enough to be an application in any way a test
- * wants. `addTo` may put more into its root.
+ * Makes the root file system of a small Linux from Debian's static busybox, as one squashfs. Its shell is
+ * enough for any application that a test needs. `addTo` may put more into the root.
  */
 export async function makeBusyboxRootfs(
   directory: string,

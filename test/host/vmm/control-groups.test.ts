@@ -40,8 +40,8 @@ describe('control groups, where they are laid out', () => {
     })
 
   /**
-   * The values in a directory. In a file system that is not one of control groups, a file keeps what was
-   * written last.
+   * The content of each file in a directory. These directories are in a usual file system and not in one of
+   * control groups, so a file has what was written to it last.
    */
   async function valuesIn(directory: string): Promise<Readonly<Record<string, string>>> {
     const found = await readdir(directory, { withFileTypes: true })
@@ -205,7 +205,9 @@ describe('control groups of this machine', () => {
     const hierarchy = (await findGroupHierarchies()).find(({ controllers }) => controllers.includes('cpu'))
     if (hierarchy === undefined) this.skip()
     const { version, directory } = hierarchy
-    // Beside other tests, a VM that spins may not get more than an equal part of this machine.
+    // Other tests run at the same time, so the VMs that spin may get no more than an equal part of this
+    // machine. With half a processor in all, an equal part of two users is a quarter of a processor, and
+    // they get more.
     const vmm = bench.open({ groups: await open(), processors: 0.5 })
     const spinning = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
     const second = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
@@ -289,7 +291,7 @@ function isWaitingKeeper(pid: number): boolean {
   return /keeper wait( |$)/.test(commandLineOf(pid))
 }
 
-/** The processes that are still there. */
+/** The directories that still exist. */
 function isThere(directories: readonly string[]): readonly string[] {
   return directories.filter((directory) => existsSync(directory))
 }

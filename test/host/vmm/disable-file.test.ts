@@ -122,7 +122,8 @@ describe('the file by which applications speak against standby', () => {
     await delay(300)
     assert.equal(heard.at(-1), true)
     assert.ok(heard.length <= 2 + (Date.now() - startedAtMs) / 100, `${heard.length} times`)
-    // This describes the moment only: the record of the VM does not grow by it.
+    // The VM's record has no such event. Each change would make the record longer, and only the present
+    // state matters.
     assert.equal(await bench.eventOf(spec, 'disabled'), undefined)
     await vmm.kill(spec, 'forced')
     await vmm.forget(spec)

@@ -118,8 +118,8 @@ describe('an application in a QEMU guest', () => {
   })
 
   /**
-   * Otherwise a kernel that needs a page before it has the application's pages back has no process to kill,
-   * and panics.
+   * After it has killed the application, a kernel may need a page before it has the application's pages
+   * back. Without another process to kill it would panic.
    */
   it('is not the only process that its kernel may kill for memory, but is killed first', async () => {
     const last = `cd /proc

@@ -21,7 +21,10 @@ export interface StandInVm {
   events(): readonly VmEvent[]
 }
 
-/** Keepers for the tests of one suite, each with a pretended VMM. After a test none is left. */
+/**
+ * Keepers for the tests of one suite, each with `stand-in-vmm.ts` as its VMM. After each test all of them
+ * are killed.
+ */
 export class KeeperScene {
   #bench: QemuBench | undefined
   #keepers: WaitingKeepers | undefined
@@ -32,7 +35,7 @@ export class KeeperScene {
       this.#bench = await openQemuBench()
       this.#keepers = new WaitingKeepers(this.#bench.keeperPrograms)
     })
-    // A keeper's VMM dies with it.
+    // The VMM of a keeper that is killed dies with it.
     afterEach(() => {
       signalAll(this.#pids, 'SIGKILL')
       this.#pids = []

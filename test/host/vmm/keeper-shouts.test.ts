@@ -41,7 +41,7 @@ describe('guests that shout on their control channels', () => {
 
   it('are reported to an agent at most ten times a second, and always the last word; the files do not grow', async () => {
     const beganAtMs = performance.now()
-    // 64 KB of each word, in 6 s.
+    // Each guest says 62 KB. Its keeper reads the first 16 KiB at once and the rest in 6 s.
     const all = await Promise.all(
       Array.from({ length: guests }, async (_, index) => await guest(`guest-${index}`, 'shout', '150')),
     )

@@ -6,9 +6,9 @@ import type { VmmError } from '../../../src/host/vmm/vmm.ts'
 import { VmmScene } from './scene.ts'
 import type { VmmWorld } from './scene.ts'
 
-/** The memory that the specs of a scene ask for. */
+/** The memory that a VM of a scene takes of its host. Its spec asks for 128 MB. */
 const vmMb = footprintMb(128)
-/** A host with memory for exactly two of them. */
+/** A host with memory for exactly two such VMs. */
 export const memoryForTwo: HostMemory = { totalMb: 2 * vmMb + 100, reserveMb: 100, overcommit: 1 }
 
 /** What every VMM must do about the memory of its host; the world opens it with `memoryForTwo`. */
@@ -34,7 +34,7 @@ export function memoryConformance(makeWorld: () => Promise<VmmWorld>): void {
     const second = await scene.start({})
     const third = await scene.prepare({})
     assert.throws(() => scene.vmm.checkMemory(third), full)
-    // These two were admitted.
+    // These two VMs run already, so there is room for them.
     for (const running of [first, second]) scene.vmm.checkMemory(running)
     assert.partialDeepStrictEqual(scene.vmm.memory(), { instancesMb: 2 * vmMb, refusals: 1 })
   })

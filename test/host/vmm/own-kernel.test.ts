@@ -22,7 +22,10 @@ describe('an image that brings its own kernel', () => {
     await bench.close()
   })
 
-  /** The platform's kernel serves as somebody's own; its init waits for a configuration that never comes. */
+  /**
+   * An image whose own kernel is a copy of the platform's. Its init waits for a configuration that never
+   * comes.
+   */
   async function ownKernel(kernelArgs: readonly string[], env: Record<string, string> = {}): Promise<VmSpec> {
     const spec = await bench.spec({ argv: ['shown', 'words'], env })
     const { kernelPath, initrdPath } = bench.context.assets

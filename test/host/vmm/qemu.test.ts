@@ -21,8 +21,8 @@ describe('the QEMU VMM', () => {
   })
 
   /**
-   * A scarce volume's disk has enough room for what a guest itself writes to a volume, and too little for
-   * what `scriptFor` writes.
+   * The disk of a scarce volume has 8 MB left. That is enough for what the guest's init writes to a volume,
+   * and too little for the 24 MB that `scriptFor` writes.
    */
   async function volumeFor({ volume }: Behaviour) {
     if (volume === undefined) return {}

@@ -24,7 +24,7 @@ export interface Behaviour {
 export interface VmmWorld {
   /** Another `Vmm` on the same machine, as the next agent would have. */
   open(): Vmm
-  /** The spec of a new VM that runs an application that does this. */
+  /** The spec of a new VM whose application behaves in this way. */
   spec(behaviour: Behaviour): Promise<VmSpec>
   /** Kills the VMM's process without the VMM's knowledge. */
   loseVmm(vmm: Vmm, name: VmName): Promise<void>
@@ -32,7 +32,7 @@ export interface VmmWorld {
   untilReady(name: VmName): Promise<unknown>
   /** Resolves once the VM has ended, without a `Vmm` that watches it. */
   untilEnded(name: VmName): Promise<unknown>
-  /** The disk below a scarce volume has room again. */
+  /** Makes room again on the disk of a scarce volume. */
   makeRoom(name: VmName): Promise<void>
   close?(): Promise<void>
 }
@@ -50,7 +50,10 @@ export async function exitOf(vmm: Vmm, name: VmName): Promise<ExitReport> {
   })
 }
 
-/** A world for one suite and a new `Vmm` for each of its tests, after which nothing runs. */
+/**
+ * A world for one suite, and a new `Vmm` for each of its tests. After each test, the VMs that it started are
+ * ended.
+ */
 export class VmmScene {
   #world: VmmWorld | undefined
   #vmm: Vmm | undefined

@@ -8,7 +8,7 @@ const blockBytes = 1024 * 1024
 
 /**
  * A disk of a few megabytes that a test can fill. It is in memory, in the mount namespace of a process of
- * its own, and ends with that process, which ends with this one.
+ * its own. That process ends with this one, and the disk is gone then.
  */
 export class SmallDisk {
   readonly #holder: ChildProcess

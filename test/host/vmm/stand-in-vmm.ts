@@ -2,13 +2,17 @@
  * A program that a keeper runs in place of QEMU. Its snapshot is loaded at once, and its CPUs run. Its guest
  * begins to listen after a pause, in which a keeper that does not wait would already say that the guest
  * runs. The first argument says what follows after another pause: `awake`, `exit`, `panic` or `nothing`, or
- * one of these, which break the rules:
+ * one of these words for a guest or a VMM that breaks the rules:
  *
- *   `shout <rounds>`   says all that a guest can say, in so many rounds and as fast as it is read, and fills the VMM's log, which has a bound.
- *                      Then it speaks against standby, and ends.
- *   `answer`           says that it is ready to sleep before anybody asks, and gives three answers to each question.
- *   `leave <channels>` closes its channels `control`, `monitor` or `both`, or of its control channel the `half` by which it speaks, or closes that
- *                      channel when it has said more than is read at once (`unheard`), with its configuration unread. Then its VMM complains, and runs on.
+ * - `shout <rounds>`: the guest says all that a guest can say, in so many rounds and as fast as it is read.
+ *   With fewer than 1000 rounds, the VMM also fills its log, which has a bound. Then the guest speaks
+ *   against standby, and ends.
+ * - `answer`: the guest says that it is ready to sleep before anybody asks, and gives three answers to each
+ *   question.
+ * - `leave <channels>`: the VMM closes channels, complains in its log, and runs on. It closes the channel
+ *   `control`, `monitor` or `both`. With `half` it closes only its own direction of the control channel. With
+ *   `unheard` it closes the control channel after it said more than is read at once, and has not read its
+ *   configuration.
  */
 import { once } from 'node:events'
 import { Socket } from 'node:net'

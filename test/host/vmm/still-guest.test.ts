@@ -29,7 +29,7 @@ describe('a guest that stands still while its kernel boots', () => {
     await bench.close()
   })
 
-  /** Makes the next guest sleep at the point where ours would say that it is ready. */
+  /** Makes the next guest sleep where the platform's init would say that the guest is ready. */
   function letGuestSleep(): void {
     const busybox = readFileSync('/bin/busybox')
     const sleeper = packCpio([
@@ -39,7 +39,9 @@ describe('a guest that stands still while its kernel boots', () => {
     writeFileSync(context.assets.initrdPath, sleeper)
   }
 
-  /** Lets the next guest boot. It works synchronously, because the next boot follows at once. */
+  /**
+   * Lets the next guest boot. This is done when the function returns, because the next boot follows at once.
+   */
   function letGuestBoot(): void {
     copyFileSync(bench.context.assets.initrdPath, context.assets.initrdPath)
   }

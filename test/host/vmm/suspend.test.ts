@@ -65,7 +65,8 @@ describe('a QEMU guest that sleeps', () => {
       if (!bench.context.facts.isRoot) this.skip()
       makeTap()
     })
-    // The host's kernel would repeat packets of a connection to a guest that is gone for minutes.
+    // If the connections stayed open, the host's kernel would send packets to a guest that is gone, for
+    // minutes.
     afterEach(() => {
       for (const each of shells) each.close()
       shells = []
@@ -257,7 +258,8 @@ describe('a QEMU guest that sleeps', () => {
       await dying.close()
       const next = openVmm()
       const found = (await next.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
-      // Past the point of no return the VM may still be ending.
+      // The suspension may have passed its point of no return, with the VM still ending. To suspend again
+      // works in any case.
       const { snapshotUuid } = await next.suspend(spec)
       assert.match(snapshotUuid, /^[0-9a-f-]{36}$/)
       assert.equal(found?.exit, undefined)

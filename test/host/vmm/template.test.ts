@@ -10,7 +10,7 @@ import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
 import { exitOf } from './scene.ts'
 
-/** All that must differ between two guests of one template, or must be right in each. */
+/** A script that prints what must differ between two guests of one template, or must be right in each. */
 const tellTale = [
   'cat /proc/sys/kernel/random/boot_id',
   'head -c 32 /dev/urandom | od -An -tx1 | tr -d " \\n"; echo',

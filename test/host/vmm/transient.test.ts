@@ -21,7 +21,7 @@ const memoryMb = 96
 /** A shell that knows descriptors above 9. */
 const shell = '/usr/bin/bash'
 
-/** Starts the machine in a process of its own. That process is killed, and the machine ends with it. */
+/** A program that starts the machine. The test kills the program, and the machine must end with it. */
 const starter = `
   const { startTransientMachine } = await import(process.argv[1])
   const machine = await startTransientMachine(JSON.parse(process.argv[2]))
@@ -171,7 +171,7 @@ function fieldsOf(pid: number): (name: string) => string {
   return (name) => new RegExp(`^${name}:[ \\t]*(.*)$`, 'm').exec(status)?.[1]?.trim() ?? ''
 }
 
-/** The first process of their namespace, and the process that started that one. */
+/** The first process in the namespace of these processes, and the process that started that first one. */
 function parentsOf(pids: readonly number[]): readonly number[] {
   const first = new Set(pids.map((pid) => Number(fieldsOf(pid)('PPid'))).filter((pid) => !pids.includes(pid)))
   return [...first].flatMap((pid) => [pid, Number(fieldsOf(pid)('PPid'))])

@@ -7,7 +7,7 @@ import type { VmVolume } from '../../../src/host/vmm/vmm.ts'
 
 const run = promisify(execFile)
 
-/** The layout of an ext4 volume. It is small, so that a check takes no time. */
+/** Makes a file with an ext4 file system, as a volume has it. It is small, so that a check takes no time. */
 export async function makeVolumeFile(directory: string, sizeMb = 32): Promise<string> {
   await mkdir(directory, { recursive: true })
   const file = path.join(directory, `${randomUUID()}.img`)
@@ -29,7 +29,7 @@ export async function makeVolumeFile(directory: string, sizeMb = 32): Promise<st
   return file
 }
 
-/** A new volume, or one with a given file. */
+/** A volume with the given file, or with a new one. */
 export async function makeVolume(
   directory: string,
   input: Partial<VmVolume> & { readonly sizeMb?: number } = {},

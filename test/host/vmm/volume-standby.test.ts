@@ -48,7 +48,7 @@ async function whileSyncLasts<T>(directory: string, work: () => Promise<T>): Pro
   }
 }
 
-/** For tests of many starts in a row, on two cores that others use. */
+/** The time limit of tests with many starts in a row, on two cores that other tests use too. */
 const manyStartsMs = 180_000
 
 describe('a volume of a QEMU guest that sleeps', () => {
@@ -93,7 +93,7 @@ describe('a volume of a QEMU guest that sleeps', () => {
     )
   }
 
-  /** Suspends the VM. A guest that is too busy to answer stays awake, and is asked again. */
+  /** Asks the guest until it agrees to standby. A guest that is too busy to answer stays awake. */
   async function untilReady(spec: VmSpec): Promise<void> {
     await until('standby suits it', async () => (await vmm.askToSleep(spec)) === 'ready', { limitMs: 30_000 })
   }

@@ -15,7 +15,7 @@ import { SmallDisk } from './small-disk.ts'
 import { checkVolume, isClean, makeVolume, mendVolume } from './volume-file.ts'
 
 const appUid = 1000
-/** For tests of many starts in a row, on two cores that others use. */
+/** The time limit of tests with many starts in a row, on two cores that other tests use too. */
 const manyStartsMs = 180_000
 
 const mebibyte = 1024 * 1024
@@ -24,10 +24,10 @@ const mebibyte = 1024 * 1024
  * number.
  */
 const stallRetryMs = 1_000
-/** A flag of open(2): the descriptor only stands for the path, and the file is not open. */
+/** O_PATH of open(2): the descriptor only stands for the path, and the file is not open. */
 const openPathFlag = 0o10000000
 
-/** The flags of each of the process's descriptors of the file. */
+/** The flags of each descriptor that the process has of the file. */
 async function openFlags(pid: number, file: string): Promise<readonly number[]> {
   const { dev, ino } = await stat(file)
   const flags: number[] = []
@@ -40,7 +40,10 @@ async function openFlags(pid: number, file: string): Promise<readonly number[]> 
   return flags
 }
 
-/** What images have, or where their links lead, at the path of a volume. */
+/**
+ * Adds to an image what may stand at the mount path of a volume: directories, files, and links to many
+ * places.
+ */
 async function addTraps(root: string): Promise<void> {
   await mkdir(path.join(root, 'srv/inner'), { recursive: true })
   await mkdir(path.join(root, 'theirs'))

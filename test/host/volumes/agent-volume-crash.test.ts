@@ -17,8 +17,8 @@ const policies = {
 type Kind = keyof typeof policies
 
 /**
- * The instance has the volume exactly if it runs or sleeps, and nobody touched it while a VM or a memory had
- * it.
+ * Asserts that the instance holds the volume if it runs or sleeps, and only then. Also asserts that nobody
+ * touched the volume while a VM or a memory had it.
  */
 function holdIsRight(machine: Machine, last: LiveAgent): void {
   assert.deepEqual(machine.broken, [])

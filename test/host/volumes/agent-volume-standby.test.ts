@@ -179,7 +179,8 @@ describe('an instance in standby with a volume', () => {
     await scene.nextAgent()
     await new TestGateway(scene.live).connect().opened()
     assert.equal(scene.machine.host.find({ ...boot, boot: 2 })?.started?.kind, StartKind.Boot)
-    // The snapshot that is there belongs to no boot.
+    // The scene takes this snapshot for a memory that uses the volume. It belongs to no boot, so the check
+    // was right.
     assert.deepEqual(scene.machine.broken.splice(0), ['checked under a memory'])
   })
 

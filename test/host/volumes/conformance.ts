@@ -35,7 +35,10 @@ export const fails =
 
 const small = { uuid: volumeUuid(1), sizeMb: 8 }
 
-/** What all volumes must do; `make` gives empty ones with room for at least 64 MB. */
+/**
+ * The tests that every implementation of `Volumes` must pass. `make` gives one without volumes, with room
+ * for at least 64 MB.
+ */
 export function volumesConformance(make: () => Promise<VolumesUnderTest>): void {
   let scene: VolumesUnderTest
   let volumes: Volumes

@@ -11,11 +11,14 @@ import { holdOf, instanceUuid, volumeUuid } from './conformance.ts'
 import { debugFs, lookOver, overwrite } from './image.ts'
 
 const uuid = volumeUuid(1)
-/** More points than any task has. A task that never ends would be a defect of this test. */
+/** The bound of the loop over the points. No task has as many. */
 const maxPoints = 60
 const freeLimitMs = 10_000
 
-/** The name of the call before which the process was killed. Undefined if it came to its end. */
+/**
+ * Runs the task in a process that kills itself at the given point. Returns the point's name; undefined if
+ * the task has fewer points and came to its end.
+ */
 async function runVictim(point: number, directory: string, task: string): Promise<string | undefined> {
   const victim = path.join(import.meta.dirname, 'victim.ts')
   return await new Promise((resolve, reject) => {

@@ -162,7 +162,8 @@ describe('Volumes on the disk', function () {
       await handle.truncate(64 * 1024 * mib)
       await handle.close()
       await writeAt(file, Buffer.alloc(4_096, 1), 32 * 1024 * mib)
-      // The signal is read once before the map, and once for the only piece.
+      // The signal is read once before the map, and once for the only piece that has data. If a hole were
+      // erased too, the third read would abort.
       await eraseFile({ uuid, path: file, signal: abortedAt(3) })
       assert.equal((await stat(file)).size, 0)
     })
@@ -171,7 +172,8 @@ describe('Volumes on the disk', function () {
       const volumes = await openVolumes()
       await volumes.make({ uuid, sizeMb: 16 })
       await writeAt(imagePath(directory, uuid), Buffer.alloc(10 * mib, 7), 0)
-      // The signal is read once by the turn, once by the map and once for each piece.
+      // The signal is read once by the turn, once by the map and once for each piece of 4 MiB. So the second
+      // piece is not erased.
       await assert.rejects(volumes.remove(uuid, abortedAt(4)), /enough/)
       assert.deepEqual(await readdir(directory), [`${uuid}.erasing`])
       assert.equal((await volumes.room()).promisedMb, 16)
@@ -243,7 +245,8 @@ describe('Volumes on the disk', function () {
         },
       )
       assert.deepEqual([seen['holdsWhenFull'], seen['leftWhenFull']], [[], [uuid, volumeUuid(4)]])
-      // The room that a volume takes on the disk is not missing for volumes.
+      // What is written to a volume takes room on the disk, but none of the room for volumes: it was
+      // promised before.
       assert.equal(seen.filled.totalMb, seen.promised.totalMb)
       assert.ok(seen.filled.freeMb < seen.promised.freeMb - 6)
       assert.deepEqual([seen.promised.promisedMb, seen.full.freeMb], [24, 0])

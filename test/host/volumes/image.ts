@@ -6,8 +6,9 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * The parts that can be destroyed. `superblock`: the first one, of which a volume above 8 MB has copies.
- * `inode-table`: the inodes of the journal and the root.
+ * The parts that can be destroyed. `superblock`: the first one. Volumes of one block group have no copy of
+ * it: up to 8 MB with blocks of 1 KiB, up to 128 MB with blocks of 4 KiB. `inode-table`: the inodes of the
+ * journal and the root.
  */
 export type ImagePart = 'superblock' | 'inode-table' | 'root-inode' | 'everything'
 
@@ -43,7 +44,7 @@ export async function readAt(image: string, position: number, length: number): P
   }
 }
 
-/** The answer of debugfs to each request. */
+/** Gives the requests to debugfs, one after the other, and returns all that it printed. */
 export async function debugFs(image: string, ...requests: readonly string[]): Promise<string> {
   const script = `${image}.requests`
   await writeFile(script, `${requests.join('\n')}\n`)

@@ -7,8 +7,8 @@ import { holdOf, instanceUuid, volumeUuid } from './conformance.ts'
 import { debugFs, writeAt } from './image.ts'
 
 /**
- * The work of a host with a small disk, in a mount namespace of its own: `node volumes-small-disk.ts
- * <directory on that disk> <the mark in a volume> <the mark in a plain file>`. Prints what it saw as JSON.
+ * The work of a host with a small disk, in a mount namespace of its own: `node small-disk.ts <directory on
+ * that disk> <the mark in a volume> <the mark in a plain file>`. Prints what it saw as JSON.
  */
 const [, , disk = '', mark = '', plainMark = ''] = process.argv
 const directory = path.join(disk, 'volumes')

@@ -4,9 +4,9 @@ import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 
 /**
- * A process that does one task with volumes. It kills itself right before it would call the kernel the nth
- * time, or right after it started a tool: `node volumes-victim.ts <n> <directory> <task>`. It exits with 0
- * if there is no nth time.
+ * A process that does one task with volumes: `node victim.ts <n> <directory> <task>`. It kills itself at its
+ * nth point. There is a point before each call of the kernel that is named below, and a point before and
+ * after each start of a tool. It exits with 0 if there is no nth point.
  */
 const [, , at = '', directory = '', task = ''] = process.argv
 let calls = 0
