@@ -25,7 +25,7 @@ import { openStackInside } from '../support/stack-inside.ts'
 
 const run = promisify(execFile)
 const address = '127.0.0.1'
-/** The time from the create to the certificate. It takes a third of a second where nothing else is done. */
+/** The longest time from the create to the certificate. On a quiet machine it takes a third of a second. */
 const issuedLimitMs = 10_000
 
 describe('certificates', function () {
@@ -106,7 +106,7 @@ describe('certificates', function () {
     }
   })
 
-  it('outlive the service that they were requested for, and are refused to go before it', async () => {
+  it('outlive the service that they were requested for, and can not be deleted before it', async () => {
     const { uuid, domains } = await service('kept', 'kept.example.test')
     const certificate = domains[0]?.certificate?.uuid ?? ''
     await untilState(stack.api, certificate, 'valid')

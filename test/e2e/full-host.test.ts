@@ -51,7 +51,7 @@ describe('a host with memory for one instance', () => {
     await stop('second')
   })
 
-  it('refuses a start by itself while the rows still say that a woken instance sleeps', async () => {
+  it('refuses a start itself where the rows still say that a woken instance sleeps', async () => {
     const sleeper = await publish(stack, 'sleeper', { memory_mb: memoryMb, scale_to_zero: asleepAtOnce })
     await untilAsleep(stack, sleeper.uuid)
     // While the worker is halted, nobody writes down what the host reports: the instance wakes, but its row

@@ -15,8 +15,8 @@ const asRoot = process.getuid?.() === 0
 const shellPort = 2323
 const commandLimitMs = 30_000
 /**
- * The promise: creates and deletes are seen within this time where the machine is not busy. The measured time
- * includes a question by a guest's shell.
+ * Roost promises that creates and deletes are seen within this time if the machine is not busy. The measured
+ * time includes a question by a guest's shell.
  */
 const promisedMs = 1_000
 const seenLimitMs = 10_000
@@ -40,7 +40,7 @@ describe('instances of one user', function () {
       runInstance(stack.api, { name: 'sleeper', image: 'counter', scale_to_zero: stateful }),
     ])
     await Promise.all([one, theirs].map(shellAnswers))
-    // The instance sleeps as soon as it runs, and its application listens only after that.
+    // The instance may go to sleep before its application listens. Each line that is sent wakes it.
     const listens = async (): Promise<boolean> => (await line('sleeper.internal')).includes('hello\n')
     await until('the sleeper listens', listens, { limitMs: commandLimitMs })
     onHost = createServer((socket) => socket.end('the host\n')).listen(0, '0.0.0.0')

@@ -29,7 +29,7 @@ describe('Ctrl-C and the next start', () => {
 
   it('bring back all state and run again what ran, as a start by the platform and not as a restart', async () => {
     await stack.startAgain()
-    // The row may still tell of the VM before.
+    // The row may still describe the VM of the earlier run.
     const stays = await until(
       'it runs again',
       async () => {

@@ -38,8 +38,8 @@ const byLoad: Policy = {
   ],
 }
 /**
- * This load goes on through every change of size: a request is always in flight, and new connections keep
- * coming.
+ * The load that goes on through every change of size. It is so light that one instance is enough for it, and
+ * some of its requests open new connections.
  */
 const visitors: readonly LoadClient[] = [
   { path: '/?ms=1', pauseMs: 200 },
@@ -112,7 +112,7 @@ describe('autoscale', function () {
     for (const { name } of clones) assert.ok(downwards.includes(name), downwards)
   })
 
-  it('goes by requests in flight and by requests per second as well, and gives back from the midst of them', async () => {
+  it('also goes by requests in flight and by requests per second, and gives instances back while requests are in flight', async () => {
     const inFlight: Policy = {
       name: 'crowded',
       type: 'step',
@@ -212,7 +212,7 @@ describe('autoscale', function () {
 
     await autoscale(stack, service, { cooldown_time_ms: 0 })
     await stack.api.one('stopInstances', { object: master })
-    // With the master stopped, one clone stands in: the service was promised one instance.
+    // While the master is stopped, one clone stands in for it, because `min_size` is 1.
     const [standIn] = await until(
       'a clone stands in',
       async () => {

@@ -131,7 +131,7 @@ describe('autoscale, when something comes in between', function () {
     await load.end()
     const left = await untilSize(stack, service, 2, { state: 'standby' })
     assert.ok(left.some(({ uuid }) => uuid === service?.master))
-    // The soft limit lets two requests at the same time have an instance each.
+    // The soft limit is 1, so two requests at the same time wake an instance each.
     const answers = await Promise.all([1, 2].map(() => names.get(`https://${host}/slow?ms=1500`)))
     assert.deepEqual(
       answers.map(({ status }) => status),
