@@ -3,11 +3,12 @@ import { volumeArguments } from './volume-device.ts'
 import type { VolumeDevice } from './volume-device.ts'
 
 /**
- * What the VMM's command line is made from. `buildCommandLine` is a pure function of it. The command line
- * never names a file by its path: the VM's user may not be able to reach it, so files are inherited as
- * descriptors.
+ * The input of `buildCommandLine`, which is a pure function. Apart from the VMM's own program, the command
+ * line never names a file by its path: the VM's user may not be able to reach the file. The VMM inherits
+ * open descriptors instead.
  *
- * No data of the user's instance stands in it: other users of the host can read a process's arguments.
+ * The command line also has no arguments and no environment of the application, because other users of the
+ * host can read the arguments of a process.
  */
 export interface Machine {
   readonly qemuPath: string
@@ -22,8 +23,9 @@ export interface Machine {
   /** The machine continues from a snapshot. The keeper names the snapshot's file to the VMM. */
   readonly fromSnapshot?: boolean
   /**
-   * Whether the machine has the old timers (PIT and PIC). A kernel of the user's own may need them. Our own
-   * kernel is told the clock's frequency, and starts sooner without them.
+   * Whether an emulated machine has the old timer and interrupt controller (PIT and PIC). A kernel of the
+   * user's own may need them. Our own kernel is told the clock's frequency, and starts sooner without them.
+   * Under KVM every machine has them.
    */
   readonly oldTimers?: boolean
   readonly rootDiskFd?: number
@@ -38,8 +40,8 @@ export interface KernelSource {
   /** The command line of the platform's own kernel. */
   readonly commandLine?: string
   /**
-   * A settings file with the command line of a user's kernel. It is not an argument, because other users of
-   * the host can read our arguments.
+   * A settings file with the command line of a user's kernel. The line is not an argument, because other
+   * users of the host can read the VMM's arguments.
    */
   readonly commandLineFileFd?: number
 }
@@ -53,11 +55,14 @@ export interface TemplateSource {
   readonly stateFd?: number
 }
 
-/** The keeper's ends of the channels; `guest/keeper/keeper.h` has the same numbers. */
+/**
+ * The descriptors of the VMM's ends of its channels to the keeper. `guest/keeper/keeper.h` has the same
+ * numbers.
+ */
 export const keeperFd = { console: 20, log: 21, control: 22, monitor: 23 } as const
 /**
- * The descriptor of the network device. The keeper opens it while it is root; `guest/keeper/keeper.h` has
- * the same number.
+ * The descriptor of the VMM's network device. The keeper opens the device while the keeper is still root;
+ * `guest/keeper/keeper.h` has the same number.
  */
 export const tapFd = 24
 /** The first and the last descriptor under which the VMM can inherit a file. The keeper's channels follow. */
@@ -65,8 +70,9 @@ export const firstFileFd = 3
 export const maxFileFd = keeperFd.console - 1
 
 /**
- * All features of this processor except those that run virtual machines: no instance needs these, and much
- * of KVM's code only serves them.
+ * The processor of a guest under KVM. It has all features of the host's processor except those for running
+ * virtual machines. No instance needs these, and much of KVM's code serves only them, so no guest gets to
+ * that code.
  */
 export const kvmCpu = 'host,-vmx,-svm'
 
@@ -178,8 +184,9 @@ function diskArguments(rootDiskFd: number | undefined): readonly string[] {
 }
 
 function networkArguments(attachment: Attachment | undefined): readonly string[] {
-  // A hub without other ports has no state of its own. A state would be in the template, and a machine with
-  // a real network could not take it over.
+  // The network device of a template is connected to a hub without other ports, because such a hub has no
+  // state. If it had one, the state would be part of the template, and a machine with a real network could
+  // not take it over.
   if (attachment === undefined)
     return ['-netdev', 'hubport,id=net,hubid=0', '-device', 'virtio-net-device,netdev=net']
   const netdev = attachment.kind === 'tap' ? `tap,id=net,fd=${tapFd}` : userModeNetwork(attachment)
@@ -192,16 +199,17 @@ function userModeNetwork(attachment: UserModeAttachment): string {
   const ports = forwards.map(
     ({ hostPort, guestPort }) => `,hostfwd=tcp:127.0.0.1:${hostPort}-${ip}:${guestPort}`,
   )
-  // Without `restrict` the guest could reach all that this process can: the host's loopback, as the guest's
-  // gateway, and every network of the host.
+  // Without `restrict` the guest could reach all that the VMM's process can: the host's loopback, as the
+  // guest's gateway, and every network of the host.
   return `user,id=net,${addresses},restrict=on${ports.join('')}`
 }
 
 /** The command line of the platform's own kernel. */
 export function platformKernelArguments(accelerator: 'kvm' | 'tcg', tscEarlyKhz: number): string {
-  // Without the frequency, an emulated guest sometimes hangs while it measures it. Without `tsc=reliable`,
-  // it compares that clock with its timer ticks, which are late wherever the host is busy. It then goes by
-  // the ticks, and its time runs slow for good.
+  // Without `tsc_early_khz`, an emulated guest measures the frequency of its time stamp counter, and
+  // sometimes hangs there. Without `tsc=reliable`, the guest compares that counter with its timer ticks,
+  // which come late if the host is busy. The guest then takes the ticks for its clock, and its time runs
+  // slow for good.
   const clock = accelerator === 'tcg' ? [`tsc_early_khz=${tscEarlyKhz}`, 'tsc=reliable'] : []
   const quick = ['loglevel=3', 'cryptomgr.notests', 'noreplace-smp']
   return [...clock, 'console=ttyS0', ...quick, 'panic=-1', 'reboot=t'].join(' ')

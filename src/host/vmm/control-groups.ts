@@ -176,8 +176,8 @@ export class ControlGroups {
   }
 
   /**
-   * Removes a VM's groups. Resolves when they are gone, or when processes stay in them for longer than a VM
-   * that has ended can.
+   * Removes a VM's groups. Resolves when they are gone, or after 2 s if there are still processes in them. A
+   * VM that has ended leaves its groups sooner.
    */
   async remove(name: string): Promise<void> {
     await Promise.all(
@@ -262,12 +262,12 @@ async function limitParent(
     version === 1
       ? ['memory.usage_in_bytes', 'memory.limit_in_bytes', 'memory.memsw.limit_in_bytes']
       : ['memory.current', 'memory.max', 'memory.swap.max']
-  // The VMs of an earlier agent may hold more, by the settings it had. A limit below that would end some of
-  // them.
+  // The VMs that an earlier agent left may hold more than the present settings allow. A limit below that
+  // would end some of them.
   const heldBytes = Number(await read(path.join(directory, current)))
   const bytes = Math.max(memoryMb * mebibyte, heldBytes)
   // Version 1 bounds memory and swap together, and refuses a bound for the sum that is below the one for
-  // memory.
+  // memory. So the old bound for the sum is lifted first.
   if (version === 1) await write(path.join(directory, swap), -1).catch(() => undefined)
   await write(path.join(directory, limit), bytes)
   // A kernel without swap accounting has no such file; there is nothing to bound then.

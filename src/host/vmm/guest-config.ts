@@ -10,8 +10,8 @@ const entropyBytes = 64
 
 /**
  * The guest's configuration: records `key=value`, each ended by NUL, so that any other byte may stand in a
- * value. Undefined if a string holds NUL or the whole is too long. Callers check both before, so only a
- * faulty one sees it.
+ * value. Undefined if a string holds NUL or the whole is too long. Callers check both before, so this
+ * happens only if a caller has a fault.
  */
 export function encodeGuestConfig(
   process: GuestProcess,

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /**
- * The facts about this host that a VMM depends on. Templates and the KVM verdict hold only while they are
- * the same.
+ * The facts about this host that a VMM depends on. A template, a snapshot or the verdict about KVM is of use
+ * only while the facts behind it stay the same.
  */
 export interface HostFacts {
   readonly qemuPath: string

@@ -11,8 +11,8 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /**
- * The parts of its jail that a VMM on this host can not have as its own, as words for a person. Empty where
- * it can have all. The usual reason is a container without CAP_SYS_ADMIN, or with parts of /proc covered.
+ * Names, for a person, the parts of a jail that a VMM on this host can not have for itself. Empty if a VMM
+ * can have all parts. The usual reason is a container without CAP_SYS_ADMIN, or with parts of /proc covered.
  * Without root all VMs run as the agent's user, so nothing is probed.
  */
 export async function findJailGaps(

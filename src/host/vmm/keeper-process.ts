@@ -20,8 +20,8 @@ export interface KeeperPlan {
   /** The name of the TAP device that the VMM gets. */
   readonly tap?: string
   /**
-   * The guest's memory, from which the bound of the VMM's address space is computed. If absent, there is
-   * none.
+   * The guest's memory, from which the bound of the VMM's address space is computed. If absent, the address
+   * space has no bound.
    */
   readonly memoryMb?: number
   readonly incoming?: IncomingState

@@ -28,8 +28,8 @@ const kernelMemoryMb = 128
 const probePassedCode = 65
 
 /**
- * Probes KVM, or returns the verdict kept in `cacheDirectory`. A verdict holds for one boot of the host and
- * one version of QEMU and of the guest.
+ * Probes KVM, or returns the verdict kept in `cacheDirectory`. A verdict holds for one boot of the host, one
+ * version of QEMU and of the guest, and for an agent with or without root.
  */
 export async function kvmVerdict(
   facts: HostFacts,
@@ -115,7 +115,10 @@ async function runProbeProgram(
   return result
 }
 
-/** The complaint also tells where only root may open `/dev/kvm`: VMs do not run as root. */
+/**
+ * The complaint belongs to the reason: VMs do not run as root, and the complaint says so if only root may
+ * open `/dev/kvm`.
+ */
 function ending(code: number | undefined, complaint: string): string {
   return `for a test program QEMU ended with status ${code ?? 'none'}${complaint && `: ${complaint}`}`
 }

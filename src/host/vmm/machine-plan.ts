@@ -44,7 +44,7 @@ export interface TemplateFiles {
   readonly statePath: string
 }
 
-/** An instance's own frozen guest, and what its keeper knew of it. */
+/** The frozen memory of an instance's own guest, and what its keeper knew of the guest. */
 export interface SnapshotSource {
   readonly memoryPath: string
   readonly carried: readonly string[]
@@ -83,14 +83,18 @@ function planFromTemplate(
   { ramPath, statePath }: TemplateFiles,
 ): MachinePlan {
   const files = new FileList()
-  // The VMM wants to open it for writing. The file is sealed and mapped privately, so nothing changes in it.
+  // The VMM opens the memory for writing. But the file is sealed and mapped privately, so nothing changes in
+  // it.
   const template = { ramFd: files.add(ramPath, 'r+'), stateFd: files.add(statePath) }
   const machine = { ...machineBase(spec, context), template, ...disksOf(spec, image, files) }
   const from = plan(StartKind.Template, 'container', machine, files, configOf(spec))
   return { ...from, incoming: { fd: template.stateFd, source: 'template' } }
 }
 
-/** The VM as it was when it was suspended, with the same devices in the same order. */
+/**
+ * The plan for a VM that continues from its snapshot. It has the same devices in the same order as when it
+ * was suspended.
+ */
 export function planRestore(spec: VmSpec, context: PlanContext, snapshot: SnapshotSource): MachinePlan {
   const files = new FileList()
   const fd = files.add(snapshot.memoryPath)
@@ -188,7 +192,7 @@ class FileList {
 
 /**
  * The properties of an instance on which its template depends. Of a volume only its presence matters, not
- * its size or content: its driver is loaded after the template.
+ * its size or content: the guest loads the driver of disks only after it has left the template.
  */
 export type TemplateShape = Pick<VmSpec, 'memoryMb' | 'vcpus' | 'volume'>
 
@@ -209,8 +213,9 @@ export function templateKey(spec: TemplateShape, context: PlanContext): string {
 }
 
 /**
- * A snapshot fits a start exactly if this key is the same as when the snapshot was made. Of the network, the
- * kind and the addresses are in the key; the details of the connection may differ.
+ * A snapshot fits a start exactly if this key is the same as when the snapshot was made. The key has the
+ * kind and the addresses of the network attachment. It does not have how the host connects the VM, such as
+ * the name of the TAP device, because that may change.
  */
 export function snapshotKeyOf(spec: VmSpec, context: PlanContext): string {
   const { facts, assets, accelerator } = context

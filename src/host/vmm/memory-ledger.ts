@@ -5,7 +5,10 @@ import type { TemplateStore } from './template-store.ts'
 import { VmmError } from './vmm.ts'
 import type { MemoryReading } from './vmm.ts'
 
-/** What the ledger counts. It asks at every admission, so nothing has to be given back. */
+/**
+ * What the ledger counts. The ledger asks anew at every admission, so nobody has to tell it when memory
+ * becomes free.
+ */
 export interface MemoryHolders {
   /** Every VM whose process may still be there, with the memory that its instance asked for. */
   running(): Iterable<{ readonly instanceUuid: string; readonly memoryMb: number }>
@@ -25,8 +28,8 @@ export class MemoryLedger {
   readonly #host: HostMemory
   readonly #holders: MemoryHolders
   /**
-   * The footprints of starts under way, by instance. A VM that came of such a start is not counted a second
-   * time.
+   * The footprints of starts under way, by instance. If the start has already made its VM, that VM is not
+   * counted a second time.
    */
   readonly #starting = new Map<string, number>()
   #refusals = 0

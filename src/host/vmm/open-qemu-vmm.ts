@@ -15,12 +15,12 @@ export interface OpenQemuVmm {
   readonly instancesDirectory: string
   /** The directory with what `guest/build.mjs` made. */
   readonly guestDirectory: string
-  /** The directory where verdicts about this host are kept between starts. */
+  /** The directory in which the verdict about KVM is kept between starts of the agent. */
   readonly cacheDirectory: string
   /** The host's memory. If absent, the number of VMs is not bounded. */
   readonly memory?: HostMemory
   readonly acceleration: 'auto' | 'kvm' | 'tcg'
-  /** The directory for the device state of templates. If absent, every start is a plain boot. */
+  /** The directory for the device state of templates. If absent, no start continues from a template. */
   readonly templateDirectory?: string
   /** Called with a message about each failure that was worked around. */
   readonly onProblem?: (message: string) => void
@@ -28,7 +28,10 @@ export interface OpenQemuVmm {
   readonly bootLimitMs?: number
 }
 
-/** Opens the real VMM of this host. It reads what is installed, and probes KVM if the settings allow it. */
+/**
+ * Opens the VMM of this host. Reads which QEMU and which guest are installed, and probes KVM unless the
+ * settings ask for emulation.
+ */
 export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
   const facts = await readHostFacts(options.qemuPath)
   const assets = await readGuestAssets(options.guestDirectory)

@@ -27,9 +27,9 @@ export async function readProcessUsage(pid: number, startTime: string): Promise<
 }
 
 /**
- * The CPU time alone, read synchronously. It takes 10 us, while it takes a millisecond to count the pages of
- * a VM's memory. A file of `/proc` is not on a disk, and to hand its read to another thread would cost eight
- * times the read.
+ * The CPU time alone, read synchronously. That takes 10 us, while counting the pages of a VM's memory takes
+ * a millisecond. A file of `/proc` is not on a disk, so the read is short; an asynchronous read would cost
+ * eight times as much.
  */
 export function readCpuTimeMs(pid: number, startTime: string): number | undefined {
   try {
@@ -73,9 +73,9 @@ export function readRest(pid: number): ProcessRest | undefined {
 }
 
 /**
- * Whether the process with this number still is the one that started at this time, and has this user or this
- * argument where they are given. They are checked because a keeper that a guest has taken over may name any
- * process as its VM's or as itself.
+ * Whether the process with this number is still the one that started at `startTime`. If `uid` or `argument`
+ * is given, the process must also run as that user or have that argument. Without this check, a keeper that
+ * a guest has taken over could name any process of the host as its VM or as itself.
  */
 export async function isSameProcess(
   pid: number,

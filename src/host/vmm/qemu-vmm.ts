@@ -33,7 +33,7 @@ export interface QemuVmmOptions extends PlanContext {
   readonly memory?: HostMemory
   /** If absent, VMs are bounded by their address space only. */
   readonly groups?: ControlGroups
-  /** If absent, every start is a plain boot. */
+  /** If absent, no start continues from a template. */
   readonly templates?: TemplateStore
   readonly bootLimitMs?: number
   readonly templateLimitMs?: number
@@ -43,16 +43,15 @@ export interface QemuVmmOptions extends PlanContext {
   readonly onProblem?: (message: string) => void
 }
 
-/** An emulated guest boots in about a second; many at once on a busy host need far longer. */
+/** The limit of a boot. An emulated guest boots in about 1 s, but needs far longer on a busy host. */
 const defaultBootLimitMs = 60_000
-/** After this time a boot does not count any more, so that a guest that hangs does not delay others. */
+/** How long a boot counts in `#boots`. A guest that hangs must not delay the boots of others for longer. */
 const bootCountsForMs = 10_000
-/** Such a start takes a third of a second; one that takes this long is not worth waiting for. */
+/** The limit of a start from a template, which usually takes 0.3 s. Afterwards a plain boot is tried. */
 const defaultTemplateLimitMs = 10_000
-
 /**
- * A restore usually takes 0.1 s. Gigabytes of memory from a slow disk take longer, and a boot is as quick
- * then. The keeper gives a guest 5 s of it to set its clock.
+ * The limit of a restore, which usually takes 0.1 s. Gigabytes of memory from a slow disk take longer; then
+ * a boot is as quick. The limit includes the 5 s that the keeper gives a guest to set its clock.
  */
 const restoreLimitMs = 20_000
 
@@ -78,7 +77,7 @@ export class QemuVmm implements Vmm {
   readonly #socketListeners: ((vm: VmName) => void)[] = []
   readonly #disabledListeners: ((vm: VmName, disabled: boolean) => void)[] = []
   readonly #stalledListeners: ((vm: VmName, stalled: boolean) => void)[] = []
-  /** An emulated guest boots in one thread: more boots at once than cores only delay each other. */
+  /** An emulated guest boots in one thread: more boots of a user than cores only delay each other. */
   readonly #boots: FairSemaphore
 
   constructor(options: QemuVmmOptions) {
@@ -93,6 +92,7 @@ export class QemuVmm implements Vmm {
     })
     this.#weights = options.groups && new UserWeights(options.groups, this.#vms, processors)
     const perUser = Math.ceil(processors)
+    // All users together may have half as many again, so that one user's boots do not block the others.
     this.#boots = new FairSemaphore({ size: Math.ceil(1.5 * perUser), perUser, countsForMs: bootCountsForMs })
   }
 
@@ -118,7 +118,7 @@ export class QemuVmm implements Vmm {
     this.#find(name)?.stayAwake()
   }
 
-  /** A later call, when the VM is its snapshot already, resolves with the same. */
+  /** If the VM became its snapshot in an earlier call, it is not in `#vms` any more. */
   async suspend(name: VmName): Promise<{ readonly snapshotUuid: string }> {
     const vm = this.#find(name)
     if (vm === undefined) return { snapshotUuid: await this.#snapshotOf(name) }
@@ -147,7 +147,7 @@ export class QemuVmm implements Vmm {
       if (this.#vms.has(record.instanceUuid)) continue
       const vm = new VmHandle({ directory, record, hostBootId: facts.bootId })
       await vm.rediscover()
-      // There was no VM before its agent died, or the VM is a snapshot by now: nothing to report.
+      // Nothing to report: the agent died before it had started the VM, or the VM has become its snapshot.
       if (!vm.existed || (vm.isSuspended && vm.isOver)) await removeVmDirectory(directory)
       else this.#follow(vm)
       this.#keepers.adoptVm(record)
@@ -219,7 +219,7 @@ export class QemuVmm implements Vmm {
     if (this.#vms.get(instanceUuid) !== vm) return
     this.#vms.delete(instanceUuid)
     vm.release()
-    // While the VM's directory exists, nobody takes the used snapshot for an unused one.
+    // Deleted first: if there is no VM's directory, `recover` takes a used snapshot for an unused one.
     const ran = findEvent(vm.events, 'running') !== undefined
     const disposing = ran ? disposeSnapshot(path.dirname(vm.directory)) : Promise.resolve()
     const releasing = disposing
@@ -230,7 +230,7 @@ export class QemuVmm implements Vmm {
     await releasing
   }
 
-  /** Its keeper may still be in the group, so the removal goes on in the background. */
+  /** The VM's keeper may still be in the group, so the removal goes on in the background. */
   #removeGroup({ record: { group } }: VmHandle): void {
     const { groups } = this.#options
     if (group === undefined || groups === undefined) return
@@ -254,7 +254,7 @@ export class QemuVmm implements Vmm {
     const known = this.#vms.get(spec.instanceUuid)
     if (known !== undefined) {
       const { instanceUuid, boot } = known.record
-      // An earlier call, perhaps of an earlier process, started this VM.
+      // An earlier call started this VM, perhaps in an earlier process.
       if (boot === spec.boot) return await this.#awaitStart(known, spec, signal)
       throw new VmmError('BootFailed', `boot ${boot} of ${instanceUuid} is not forgotten yet`)
     }
@@ -283,7 +283,7 @@ export class QemuVmm implements Vmm {
       const plan = planMachine(spec, this.#options)
       const boot = async () => await this.#spawnAndAwait(spec, plan, askedAtUs, signal)
       const report = await bootAgainIfStill(boot, this.#options.onProblem)
-      // Not earlier: beside a boot that somebody waits for, it would take half of its processor.
+      // Not beside the boot that somebody waits for: the template would take half of its processor.
       this.#options.templates?.provide(spec)
       return report
     })
@@ -296,7 +296,7 @@ export class QemuVmm implements Vmm {
     const snapshot = await takeFittingSnapshot(spec.directory, snapshotKey, facts.bootId)
     if (snapshot === undefined) return undefined
     try {
-      // A memory that continued twice would overwrite what its volume became the first time.
+      // The same memory must not continue twice: it would overwrite what the first VM wrote to the volume.
       if (spec.volume?.readonly === false) await snapshot.marked
       const plan = planRestore(spec, this.#options, snapshot)
       return await this.#spawnAndAwait(spec, plan, askedAtUs, signal, restoreLimitMs)
@@ -310,7 +310,7 @@ export class QemuVmm implements Vmm {
     }
   }
 
-  /** Undefined if the start failed; the template is given up then, and a plain boot is next. */
+  /** Undefined if the start failed. A plain boot is next; `reject` decides whether the template is kept. */
   async #tryTemplate(
     spec: VmSpec,
     template: TemplateFiles,
@@ -366,7 +366,7 @@ export class QemuVmm implements Vmm {
       await this.#discard(vm)
       throw new VmmError('VolumeUnusable', complaint)
     }
-    // If its CPUs never ran, it never was a VM.
+    // A VMM that ended early has a start report too. But its CPUs never ran, so the start has failed.
     if (started !== undefined && findEvent(vm.events, 'running') !== undefined) return started
     const said = readComplaint(vm.directory)
     await this.#discard(vm)

@@ -15,7 +15,8 @@ interface PendingCommand {
 }
 
 /**
- * The longest reply that is kept. A usual one has some hundred bytes; a VMM that fails could send far more.
+ * The longest line that is accepted. A usual reply has some hundred bytes; a VMM that fails could send far
+ * more.
  */
 const maxLineBytes = 1 << 20
 

@@ -39,8 +39,9 @@ export function newSnapshotDirectory(instanceDirectory: string): string {
 const usedPrefix = 'snapshot.used'
 
 /**
- * The name holds the host's boot. After a reboot nobody can tell whether a VM went on from the snapshot,
- * because the disk may show an older state; such a snapshot is not found again.
+ * The directory of a used snapshot. Its name holds the host's boot. After a reboot nobody can tell whether a
+ * VM went on from a used snapshot, because the disk may show an older state. So a snapshot that was taken in
+ * an earlier boot of the host is never found again.
  */
 function usedSnapshotDirectory(instanceDirectory: string, hostBootId: string): string {
   return path.join(instanceDirectory, `${usedPrefix}-${hostBootId}`)
@@ -127,7 +128,10 @@ async function instanceFiles(instanceDirectory: string): Promise<readonly string
   }
 }
 
-/** Deletes the snapshot. It is renamed first, so that a half deleted one is not taken for a snapshot. */
+/**
+ * Deletes all snapshots of the instance: the new one, the used ones and the complete one. The complete one
+ * is renamed first, so that after a crash its remains are not taken for a snapshot.
+ */
 export async function deleteSnapshot(instanceDirectory: string): Promise<void> {
   await abandonSnapshot(instanceDirectory)
   await disposeSnapshot(instanceDirectory)

@@ -5,7 +5,7 @@ import { VmmError } from './vmm.ts'
  * A guest can stop for ever while its kernel boots. One cause is known: an emulated guest measures the timer
  * of its processor against a clock. If the host does not run the emulator for a tenth of a second at that
  * moment, the kernel takes the timer for broken and continues without it. It then sleeps at the first thing
- * that waits for time to pass. Another boot does not meet that again.
+ * that waits for time to pass. Another boot usually gets past that moment.
  */
 
 const lookEveryMs = 250

@@ -34,10 +34,10 @@ const maxStateBytes = 16 << 20
 const migrationPollMs = 5
 
 /**
- * Boots the platform's kernel up to `ready` and freezes it there, before it knows anything of an instance.
- * Its memory stays in an anonymous file, and the state of its devices goes to `statePath`. The drivers of
- * disks and network are not loaded at that point, so the template fits instances with any disks and network.
- * Aborted by `signal`.
+ * Boots the platform's kernel up to `ready` and freezes the guest there, before it knows anything of an
+ * instance. The guest's memory stays in an anonymous file, and the state of the devices goes to `statePath`.
+ * The drivers of disks and network are not loaded at that point, so the template fits instances with any
+ * disks and network. `signal` aborts the build.
  */
 export async function buildTemplate(
   spec: TemplateShape,
@@ -77,8 +77,8 @@ interface FreezeInput {
 }
 
 /**
- * Boots and freezes the machine, and returns its devices' state. It has the same devices in the same order
- * as an instance: otherwise the state would not fit.
+ * Boots and freezes the machine, and returns the state of its devices. The machine has the same devices in
+ * the same order as an instance's: otherwise the state would not fit.
  */
 async function freeze(
   spec: TemplateShape,
@@ -161,8 +161,8 @@ interface StateSocket {
 }
 
 /**
- * Runs `work` with a socket that a VMM of another user reaches through an inherited descriptor of its
- * directory. Nobody without that descriptor gets there: the directories above are closed to others.
+ * Runs `work` with a socket. A VMM of another user reaches the socket through an inherited descriptor of the
+ * socket's directory. Nobody without that descriptor gets there: the directories above are closed to others.
  */
 async function withStateSocket<Result>(
   parent: string,

@@ -10,8 +10,9 @@ const blockBytes = 512
 type Holder = ChildProcessByStdio<Writable, Readable, null>
 
 /**
- * The memory of a template: an anonymous file that we hold open. The keeper makes it for us (`keeper ram`),
- * because Node has no such call. It lives as long as this process or a VM that started from it.
+ * The memory of a template: an anonymous file that this process holds open. The keeper's program makes it
+ * (`keeper ram`), because Node has no call for that. After `release`, or the end of this process, the file
+ * lives on only in the VMs that started from it.
  */
 export class TemplateRam {
   readonly #holder: Holder
@@ -23,7 +24,8 @@ export class TemplateRam {
   }
 
   /**
-   * The file's path, for processes of this process's user, its keepers among them, while this process lives.
+   * The path by which processes of this process's user, such as its keepers, open the file. It is valid
+   * while this process lives.
    */
   get path(): string {
     return `/proc/${process.pid}/fd/${this.#descriptor}`
@@ -34,8 +36,8 @@ export class TemplateRam {
   }
 
   /**
-   * Makes the file unchangeable, even for processes that have it open for writing. All shared mappings have
-   * to be gone.
+   * Makes the file unchangeable, even for processes that have it open for writing. Throws if a process still
+   * shares a writable mapping of the file.
    */
   async seal(): Promise<void> {
     this.#holder.stdin.write('seal\n')
@@ -52,7 +54,7 @@ export class TemplateRam {
 
 export async function makeTemplateRam(keeperPath: string, memoryMb: number): Promise<TemplateRam> {
   const holder = spawn(keeperPath, ['ram', `${memoryMb}`], { stdio: ['pipe', 'pipe', 'ignore'], env: {} })
-  // If the holder has ended, the next answer does not come, and that is reported.
+  // A write to a holder that has ended fails. Its answer then does not come, and that is what is reported.
   holder.stdin.on('error', () => undefined)
   const number = (await readLine(holder)).match(/^fd (\d+)$/)?.[1]
   if (number === undefined) throw new Error('the memory of the template could not be made')

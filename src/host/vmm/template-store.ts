@@ -11,15 +11,15 @@ import type { Template } from './template-build.ts'
 import type { VmSpec } from './vmm.ts'
 
 /**
- * Pre-booted guests to start from, one for each kernel, version of the VMM, memory size and number of CPUs.
- * The first start of a kind is a plain boot, and afterwards a template is made in the background. Any
- * failure of a template only means plain boots again.
+ * The templates of a host: one for each kernel, version of QEMU, memory size and number of CPUs, with and
+ * without a volume (`templateKey`). The first start of such a kind is a plain boot, and afterwards a
+ * template is made in the background. If a template fails, starts of its kind are plain boots again.
  *
  *   (none) --first start--> making --> ready --start failed--> given up
  *                              \--failed--> given up
  *
- * A template that is ready or being made is dropped where a start needs its memory; a later plain boot has
- * it made again. Templates are in the memory of this host and do not outlive its agent.
+ * If a start needs memory, templates are dropped, both ready ones and those being made. A later plain boot
+ * has them made again. Templates are in the memory of this host and do not outlive its agent.
  */
 export class TemplateStore {
   readonly #context: PlanContext
@@ -46,7 +46,8 @@ export class TemplateStore {
   }
 
   /**
-   * Sets the function that is asked before a template is made, so that it takes no memory that was promised.
+   * Sets the function that is asked for room before a template is made, so that the template takes no memory
+   * that was promised to VMs.
    */
   askForRoom(hasRoomFor: (memoryMb: number) => boolean): void {
     this.#hasRoomFor = hasRoomFor
@@ -58,9 +59,9 @@ export class TemplateStore {
   }
 
   /**
-   * Gives up templates until at least `neededMb` less is held, those whose last use is longest ago first.
-   * The memory of a template that running VMs have mapped stays until they end; the VMs' own count covers
-   * it.
+   * Gives up templates until they hold at least `neededMb` less. The template whose last use is longest ago
+   * goes first. If running VMs have mapped a template's memory, that memory stays until they end, but it is
+   * covered by what is counted for the VMs themselves.
    */
   drop(neededMb: number): void {
     let freedMb = 0
@@ -102,8 +103,9 @@ export class TemplateStore {
 
   /**
    * Gives up the template for `spec` after a start from it failed, so that no other start waits for the same
-   * failure. But a VM that is only late may have been one of too many of its user. A template that has
-   * proved itself stays then, so that other users do not lose it.
+   * failure. There is one exception. A start may be late only because its user starts too many VMs at once.
+   * So if the start was late, a template from which a VM has started before stays: the other users must not
+   * lose it.
    */
   reject(spec: VmSpec, failure: { readonly message: string; readonly wasLate: boolean }): void {
     const entry = this.#entries.get(templateKey(spec, this.#context))
@@ -155,7 +157,7 @@ export class TemplateStore {
       else this.#onProblem(`no template could be made, starts are plain boots: ${String(error)}`)
     } finally {
       entry.building = undefined
-      // From then on the template's memory counts in the parent group.
+      // Once the machine's group is removed, the template's memory counts in the parent group.
       if (group !== undefined) await this.#groups?.remove(group.name)
     }
   }

@@ -10,8 +10,8 @@ const leastChange = 0.05
 
 /**
  * Lowers the weight of users whose VMs have lately had more than their part of the processors
- * (`src/domain/host/processor-weights.ts`). A user who had little then hardly notices them when he starts,
- * wakes or answers something. While only one user has VMs, nothing is measured.
+ * (`src/domain/host/processor-weights.ts`). The instances of other users then start, wake and answer almost
+ * as if those VMs did not exist. While only one user has VMs, nothing is measured.
  */
 export class UserWeights {
   readonly #groups: Pick<ControlGroups, 'weigh'>
@@ -19,7 +19,7 @@ export class UserWeights {
   readonly #processors: number
   #lookedAtMs: number | undefined
   #timesMs: ReadonlyMap<VmHandle, number> = new Map()
-  /** The share of the processors that each user group had lately. */
+  /** How many processors each user group lately kept busy. */
   #busy: ReadonlyMap<string, number> = new Map()
   #written = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined

@@ -12,16 +12,19 @@ import { exitReportOf, findEvent, parseVmEvents, startReportOf, wasSuspended } f
 import type { VmEvent } from './vm-events.ts'
 import type { VmName, VmStatus } from './vmm.ts'
 
-/** The longest wait for the socket of a keeper that was spawned. Only a starved host comes near it. */
+/**
+ * The longest wait for the socket of a keeper that was spawned. Only a host that is short of processor time
+ * comes near it.
+ */
 const keeperUpLimitMs = 5_000
 const keeperPollMs = 2
 
 /**
  * One VM as this process follows it. While the keeper lives, it sends its events over a connection;
- * afterwards the files that it left are the truth. Emits `change` whenever more is known; `listening` and
- * `ended` once; `suspended` once instead of `ended`; `disabled` when the guest begins or ceases to speak
- * against standby; `stalled` when the VM begins or ends to wait for room on the host's disk; and `word` with
- * each of the keeper's answers.
+ * afterwards the events are read from the file that it left. Emits `change` whenever more is known;
+ * `listening` and `ended` once; `suspended` once instead of `ended`; `disabled` when the guest begins or
+ * ceases to speak against standby; `stalled` when the VM begins or ceases to wait for room on the host's
+ * disk; and `word` with each message of the keeper that is not an event.
  */
 export class VmHandle extends EventEmitter<{
   change: []
@@ -87,7 +90,7 @@ export class VmHandle extends EventEmitter<{
     const deadlineMs = Date.now() + keeperUpLimitMs
     while (Date.now() < deadlineMs) {
       if (await this.#connect()) return true
-      // The keeper may have ended already. It then wrote down how.
+      // The keeper may have ended already. Its events then say how.
       this.#readEvents()
       if (this.isOver) return true
       await delay(keeperPollMs)
@@ -114,8 +117,8 @@ export class VmHandle extends EventEmitter<{
   }
 
   /**
-   * Sends a command and resolves with the keeper's answer, the part behind `about`. Undefined when the VM is
-   * over.
+   * Sends a command and resolves with the keeper's answer, without the words `about` with which the answer
+   * begins. Undefined if the VM is over.
    */
   async ask(command: string, about: string, signal: AbortSignal): Promise<string | undefined> {
     let answer: string | undefined
@@ -190,16 +193,16 @@ export class VmHandle extends EventEmitter<{
   }
 
   /**
-   * Called when the keeper is gone. If it did not write down how the VM ended, this writes it down for all
-   * later readers.
+   * Called when the keeper is gone. If the keeper did not write down how the VM ended, this method writes it
+   * down for all later readers.
    */
   #settle({ evenIfNeverSeen = false } = {}): void {
     this.#readEvents()
     if (this.isOver || !(this.existed || evenIfNeverSeen)) return
     const how = this.record.hostBootId === this.#currentHostBootId ? 'lost' : 'host-halted'
     const atUs = Date.now() * 1000
-    // The snapshot exists a moment before the keeper reports it. The VM has become that snapshot then, and
-    // must not be lost as well.
+    // The snapshot is complete a moment before the keeper reports it. If the keeper ended in between, the VM
+    // has become its snapshot and must not also count as lost.
     const slept = hasSnapshotOf(path.dirname(this.directory), this.record.boot)
     const suspended = slept ? `${atUs} suspended\n` : ''
     appendFileSync(this.#eventsPath, `\n${suspended}${atUs} ended ${how} cpu_us 0\n`)

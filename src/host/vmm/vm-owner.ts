@@ -54,7 +54,8 @@ function uidOf(instanceUuid: string): number {
 }
 
 /**
- * The group that owns /dev/kvm, so that the VM may open it. `otherwise` if that is root's or there is none.
+ * The group that owns /dev/kvm, so that the VM may open that device. Returns `otherwise` if the group is
+ * root's, or if there is no such device.
  */
 async function kvmGid(otherwise: number): Promise<number> {
   try {

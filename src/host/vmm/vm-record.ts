@@ -24,13 +24,13 @@ export interface VmRecord {
    */
   readonly snapshotKey?: string
   /**
-   * The memory that its instance asked for. Absent in records of earlier versions: they count with the least
-   * memory that there is.
+   * The memory that the instance asked for. Absent in records of earlier versions. Their VMs count with the
+   * least memory of a guest.
    */
   readonly memoryMb?: number
-  /** The user whose instance it is; absent in records of earlier versions. */
+  /** The user of the instance; absent in records of earlier versions. */
   readonly userUuid?: string
-  /** The name of its control groups, if it has any (`ControlGroups`). */
+  /** The name of the VM's control groups (`ControlGroups`); absent if the VM has none. */
   readonly group?: string
 }
 

@@ -24,7 +24,10 @@ export interface SpawnInput {
   readonly keepers: WaitingKeepers
 }
 
-/** How many keepers are tried. All but the last may be waiting ones; the last is started for this VM. */
+/**
+ * How many keepers are tried for one VM. The first ones may be keepers that have waited and ended meanwhile.
+ * At most two wait for a user, so the last one is started for this VM.
+ */
 const keepersTried = 3
 
 /** Writes the record, then starts the keeper with the VM. Throws `VmmError` if there is no VM afterwards. */
@@ -47,7 +50,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
   const { facts, accelerator, assets, groups } = options
   const directory = vmDirectory(spec.directory)
   const { group } = waiting
-  // These few writes go on beside all that follows.
+  // The few writes that set the limits go on beside all that follows.
   const limited = group === undefined ? undefined : groups?.limit(group, spec)
   limited?.catch(() => undefined)
   const owner = await vmOwner(spec, { isRoot: facts.isRoot, accelerator })
@@ -70,7 +73,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
   await mkdir(consoleDirectory, { recursive: true })
   await writeVmRecord(directory, record)
   const kernelLinePath = path.join(directory, kernelLineFileName)
-  // The VM's user has to read it through its descriptor. Nobody else gets into the directory.
+  // The VM's user has to read the file through its descriptor. Nobody else gets into the directory.
   if (plan.kernelLine !== undefined) {
     await writeFile(kernelLinePath, kernelLineFile(plan.kernelLine), { mode: 0o644 })
   }
@@ -88,7 +91,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
     await limited
     await startKeeper(keeper, waiting)
     const isUp = await vm.awaitKeeper()
-    // The keeper has opened it by now.
+    // The keeper has opened the file by now.
     await rm(kernelLinePath, { force: true })
     if (isUp) return vm
     throw new Error(`the keeper did not come up${readComplaint(directory)}`)

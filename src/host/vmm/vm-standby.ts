@@ -14,8 +14,8 @@ import {
 import { VmmError } from './vmm.ts'
 
 /**
- * How long a guest may take to answer. It usually takes a millisecond; one that takes longer is too busy to
- * sleep.
+ * How long a guest may take to answer, which usually takes a millisecond. A guest that takes longer than
+ * this limit is too busy to sleep.
  */
 const answerLimitMs = 2_000
 /** The keeper gives up after a minute; this limit is for a keeper that does not answer at all. */
@@ -73,13 +73,13 @@ async function settle(vm: VmHandle, directory: string): Promise<string | undefin
 export interface TakenSnapshot extends SnapshotSource {
   /** Resolves when the snapshot counts as used even after a power failure. */
   readonly marked: Promise<void>
-  /** Deletes its files. */
+  /** Deletes the files of the snapshot. */
   dispose(): Promise<void>
 }
 
 /**
- * Uses the snapshot of an instance up. Undefined if there is none that fits. Its new name is written to the
- * disk while the VM is being loaded; `dispose` waits for that too.
+ * Uses up the snapshot of an instance. Undefined if there is no snapshot that fits. The snapshot gets a new
+ * name, which is written to the disk while the VM is being loaded; `dispose` waits for that too.
  */
 export async function takeFittingSnapshot(
   instanceDirectory: string,
@@ -107,8 +107,8 @@ export async function takeFittingSnapshot(
 }
 
 /**
- * Reads what the VM's last keeper knew, as arguments for the next one. `guest_describe` in
- * `guest/keeper/guest.c` writes it.
+ * Reads what the VM's last keeper knew of the guest, as arguments for the next keeper. `guest_describe` in
+ * `guest/keeper/guest.c` writes that file.
  */
 async function readCarried(directory: string): Promise<readonly string[] | undefined> {
   const text = await readFile(path.join(directory, 'guest'), 'utf8').catch(() => '')

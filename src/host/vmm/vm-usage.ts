@@ -22,9 +22,9 @@ export function processorTimeMs(vm: VmHandle): number | undefined {
 }
 
 /**
- * The CPU time and state of a VM and its keeper while the platform's kernel boots, undefined at any other
- * time. That kernel waits for no disk and no network there. The keeper counts too, because the guest may be
- * waiting for it, and because it is the keeper that tells us of the guest.
+ * The CPU time and state of a VM and its keeper while the platform's kernel boots; undefined at any other
+ * time. While it boots, that kernel waits for no disk and no network. The keeper counts too: the guest may
+ * be waiting for the keeper, and this process hears of the guest only through the keeper.
  */
 export function restOfBoot({ events, record }: VmHandle): ProcessRest | undefined {
   if (record.guest !== 'container' || record.kind !== StartKind.Boot) return undefined

@@ -9,9 +9,9 @@ import type { HeldVolume } from '../volumes/volumes.ts'
  * The port through which an agent runs virtual machines: at most one VM per instance, named by instance and
  * boot. VMs outlive the process that holds this object; `recover` finds them again.
  *
- * Exits are level-triggered: `status` has the exit of an ended VM, however long ago, until `forget` is
- * called; `onExit` only wakes the caller. The time of the first listening socket works in the same way, with
- * `onListening`.
+ * Exits are level-triggered. `status` has the exit of an ended VM until `forget` is called, however long ago
+ * the VM ended; `onExit` only wakes the caller. In the same way the start report in `status` has the time of
+ * the first listening socket, and `onListening` only wakes the caller.
  */
 export interface Vmm {
   readonly accelerator: 'kvm' | 'tcg' | 'fake'
@@ -20,35 +20,39 @@ export interface Vmm {
    * its CPUs run). If the VM ends before that, it resolves too, and the exit report has `applicationStarted:
    * false`.
    *
-   * With `restore` the VM continues from the snapshot in its directory if one fits, with the clock set and
-   * the random pool seeded again; else it begins afresh. The report's kind says which. Either way the
-   * snapshot is used up.
+   * With `restore` the VM continues from the snapshot in its directory, if that snapshot fits. The guest's
+   * clock is then set, and its random pool is seeded again. If no snapshot fits, the VM begins afresh. The
+   * report's kind says which of the two happened. Either way the snapshot is used up.
    *
-   * Throws `VmmError` if there is no VM afterwards. With `HostFull` the host's memory has no room for the VM
-   * beside those that run, and the snapshot is not used up. A further call for a VM that runs resolves with
+   * Throws `VmmError` if there is no VM afterwards. Its failure is `HostFull` in two cases. Either the
+   * memory of the host has no room for another VM; then the snapshot is not used up. Or the disk of the host
+   * is full, so that the guest could not mount its volume. A further call for a VM that runs resolves with
    * the same report.
    */
   start(spec: VmSpec, signal?: AbortSignal): Promise<StartReport>
   /** Sends the shutdown signal and returns; the guest kills the application after `graceMs`. Idempotent. */
   shutdown(vm: VmName, options: { readonly graceMs: number }): Promise<void>
   /**
-   * Asks the guest whether it may be put to standby. After `ready` the guest holds back every process that
-   * wants to speak against standby, until `stayAwake` or the VM's end; what it holds back is not lost. A
-   * kernel of the user's own is always ready. A guest that does not answer counts as speaking against it. If
-   * this process ends meanwhile, the guest is awake again.
+   * Asks the guest whether the VM may go to standby. `disabled` means that the guest speaks against standby
+   * or does not answer. After `ready`, every process in the guest that wants to speak against standby has to
+   * wait, until `stayAwake` or the VM's end; its words are not lost. A kernel of the user's own is always
+   * ready. If this process ends after the answer, the guest is awake again, as after `stayAwake`.
    */
   askToSleep(vm: VmName): Promise<'ready' | 'disabled'>
   stayAwake(vm: VmName): Promise<void>
   /**
    * Writes the VM into its snapshot, durably, and ends its process. Only the snapshot is kept of the VM, and
-   * there is no exit. Throws `VmmError` if that was not possible: the VM then runs on, awake. A further call
-   * for a VM that has become its snapshot resolves with the same. If this process ends meanwhile, the VM
-   * either runs on, or has become its snapshot and is missing in what `recover` finds.
+   * there is no exit. Throws `VmmError` if that was not possible; the VM then runs on, awake, unless it has
+   * ended by itself. A further call for a VM that has become its snapshot resolves with the same UUID. If
+   * this process ends during the call, the VM either runs on or becomes its snapshot. In the second case
+   * `recover` does not find the VM.
    */
   suspend(vm: VmName): Promise<{ readonly snapshotUuid: string }>
   /** Deletes the snapshot in an instance's directory, if there is one. */
   dropSnapshot(directory: string): Promise<void>
-  /** Called when the guest begins or ceases to speak against standby; `status` has the present word. */
+  /**
+   * Called when a guest begins or ceases to speak against standby. `status` says whether it does at present.
+   */
   onDisabled(listener: (vm: VmName, disabled: boolean) => void): void
   /** Ends the VM at once. Resolves when its process is gone. `cause` goes into the exit report. */
   kill(vm: VmName, cause: 'forced' | 'host-halted'): Promise<void>
@@ -63,12 +67,13 @@ export interface Vmm {
    */
   onListening(listener: (vm: VmName) => void): void
   /**
-   * Called when a VM begins to wait for room on the host's disk, or goes on; `status` has the present word.
+   * Called when a VM begins to wait for room on the host's disk, and when it goes on. `status` says whether
+   * it waits at present.
    */
   onStalled(listener: (vm: VmName, stalled: boolean) => void): void
   /**
-   * Memory and CPU time of the VM's process. After its end, the last known CPU time. Undefined if it never
-   * started.
+   * The memory and the CPU time of the VM's process. After the end of the process, the memory is 0 and the
+   * CPU time is the last known one. Undefined if the process never started.
    */
   usage(vm: VmName): Promise<VmUsage | undefined>
   /**
@@ -81,7 +86,10 @@ export interface Vmm {
    * refused all the same.
    */
   checkMemory(vm: Pick<VmSpec, 'instanceUuid' | 'boot' | 'memoryMb'>): void
-  /** The memory that VMs are counted with and may have. Undefined if memory is not counted. */
+  /**
+   * How much of the host's memory all VMs may take, and how much is counted as taken. Undefined if memory is
+   * not counted.
+   */
   memory(): MemoryReading | undefined
   /** Deletes what is kept of an ended VM, so that a next boot can start. It does not touch the console. */
   forget(vm: VmName): Promise<void>
@@ -99,7 +107,10 @@ export interface VmSpec extends VmName {
   readonly directory: string
   /** The directory of the console's segments (`src/host/console`). */
   readonly consoleDirectory: string
-  /** The user. All VMs of a user together get the same share of the processors as those of another user. */
+  /**
+   * The user of the instance. All VMs of one user together get the same share of the processors as all VMs
+   * of another user.
+   */
   readonly userUuid: string
   readonly memoryMb: number
   readonly vcpus: number
@@ -111,17 +122,19 @@ export interface VmSpec extends VmName {
 }
 
 /**
- * How long, beyond its grace, a guest with a writable volume may take to write back what it has in memory.
- * The guest's keeper has the same number. An earlier kill loses what was written and not synced.
+ * How long after its grace a guest with a writable volume may take to write back to the volume what it holds
+ * in memory. The keeper has the same number (`guest/keeper/guest.c`). A kill before that loses what was
+ * written and not synced.
  */
 export const volumeWriteBackMs = 15_000
 
 /**
  * A block device whose file system the guest mounts before the application starts. A kernel of the user's
- * own finds a disk with the serial `volume` and mounts it itself. A volume that is new and empty takes owner
- * and mode of the image's directory or, if there is none, the application's user as its owner. At the
- * guest's end, and before it sleeps, everything is written back and the file system is clean. A kill is like
- * a power loss. If the host's disk is full, the VM stalls instead of having failed writes, see `onStalled`.
+ * own finds a disk with the serial `volume` and mounts it itself. A new, empty volume gets the owner and the
+ * mode of the directory that the image has at this path. If the image has none, the application's user
+ * becomes the owner. Before the guest ends or sleeps, it writes everything back, so that the file system is
+ * clean. A kill is like a power loss. If the host's disk is full, no write fails: the VM stalls, see
+ * `onStalled`.
  */
 export interface VmVolume extends HeldVolume {
   /**
@@ -130,9 +143,9 @@ export interface VmVolume extends HeldVolume {
    */
   readonly at: string
   /**
-   * Checks the volume's file system. Present if it is not checked yet, because a snapshot is to continue
-   * with the volume. If the VM begins afresh after all, this is called first, while nothing of the instance
-   * runs; the start throws what it throws.
+   * Checks the volume's file system. Present if that was left out, because the VM is to continue from a
+   * snapshot that was made with the volume. If the VM begins afresh after all, the start calls this first,
+   * while nothing of the instance runs. If the check throws, the start fails with that error.
    */
   readonly checkAfresh?: (signal: AbortSignal) => Promise<void>
 }
@@ -161,7 +174,7 @@ export interface MemoryReading {
   readonly host: HostMemory
   /** The memory that all virtual machines together may be promised. */
   readonly limitMb: number
-  /** The memory that VMs and starts under way are counted with. */
+  /** The memory that is counted for VMs and for starts under way. */
   readonly instancesMb: number
   readonly templatesMb: number
   /** The number of starts that did not fit, since this process began. */
@@ -174,8 +187,9 @@ export interface VmUsage {
 }
 
 /**
- * Thrown where a VM could not be started, and nothing of it runs; or where it could not be suspended, and it
- * runs on. `failure` is a `HostFailure`: `VolumeUnusable` where the guest could not mount the volume.
+ * Thrown if a VM could not be started; then nothing of the VM runs. Also thrown if a VM could not be
+ * suspended; then it runs on, unless it has ended by itself. `failure` is a `HostFailure`. It is
+ * `VolumeUnusable` if the guest could not mount the volume.
  */
 export class VmmError extends Error {
   override readonly name = 'VmmError'

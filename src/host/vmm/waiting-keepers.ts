@@ -7,15 +7,18 @@ import type { ControlGroups, VmGroup } from './control-groups.ts'
 import type { VmRecord } from './vm-record.ts'
 
 /**
- * How many keepers wait in each group. Two wakes at once are common; with more, the processor is busy with
- * other things. A keeper takes some 100 KB.
+ * How many keepers wait in each group. Two wakes at once are common. With more wakes at once, the processor
+ * is busy with other work than the start of keepers. A keeper takes some 100 KB.
  */
 const keptWaiting = 2
-/** How many users have keepers waiting in their own groups: those who started or woke something last. */
+/**
+ * How many users have keepers waiting in their own groups. These are the users who started or woke something
+ * last.
+ */
 const keptUsers = 8
 /**
- * The pause before another keeper is started. A start holds this process up, so it comes after the work that
- * the last keeper was taken for.
+ * The pause before another keeper is started. Starting a process blocks this process for some milliseconds.
+ * So that comes after the start or wake for which the last keeper was taken.
  */
 const replenishMs = 300
 
@@ -27,14 +30,15 @@ export interface WaitingKeeper {
 }
 
 /**
- * Keepers that were started ahead (`guest/keeper/waiting.c`), each held by its standard input. To start a
- * process means to copy the page tables of this one: 4 to 6 ms for an agent of 150 MB, as much as everything
- * else in a wake except its VM. Each keeper also prepares the view of the host that its VM will have; the
- * VMM's program has to be in it.
+ * Keepers that were started ahead (`guest/keeper/waiting.c`) and wait for an order on their standard input.
+ * Starting a process copies the page tables of this process: 4 to 6 ms for an agent of 150 MB. That is as
+ * much as everything else in a wake except its VM. Each keeper also prepares the view of the host's files
+ * that its VM will have; the VMM's program has to be in that view.
  *
  * A keeper waits inside the control group of its future VM, which is inside the group of a user, because
- * entering a group takes some 10 ms. Two keepers wait in groups that belong to nobody yet and become those
- * of a user who has none. Two more wait for each of the users who needed one last.
+ * entering a group takes some 10 ms. Two keepers wait in groups that belong to no user yet; the first VM of
+ * a user takes such a keeper, and its group becomes the group of that user. Two more keepers wait for each
+ * of the last 8 users who needed one.
  */
 export class WaitingKeepers {
   readonly #keeperPath: string
@@ -177,7 +181,8 @@ export class WaitingKeepers {
       throw error
     })
     const stdin = child.stdin as unknown as Socket
-    // A keeper that ended early closes the pipe. That it is gone is noticed when it is connected to.
+    // A write to a keeper that has ended fails. That the keeper is gone is noticed when `VmHandle` connects
+    // to it.
     stdin.on('error', () => undefined)
     // A keeper that was killed while it waited must not be taken.
     child.once('exit', () => stdin.destroy())
