@@ -11,9 +11,9 @@ import { StalledVms } from './stalled-vms.ts'
 import { sampleUsage } from './usage-sample.ts'
 
 /**
- * How long news of a wake waits. The workflow need not hear of it at once, and the control plane's work on
- * it would take the processor from a guest that somebody waits for. So it is told after the first answer, of
- * the wake and its start together.
+ * How long news of a wake waits before the workflow is told. Nobody waits for the workflow to know, but
+ * somebody waits for the guest, and the control plane's work on the news would take the processor from that
+ * guest. After this time the guest has usually answered, and the wake and its start are told together.
  */
 const soonMs = 500
 
@@ -24,9 +24,9 @@ const soonMs = 500
 const reportLimitMs = 10_000
 
 /**
- * Records the end of a boot in the agent's books. Everything here runs within the instance's queue and may
- * be repeated. The exit is written first; the steps after it (address, files of the VM) find nothing to do
- * the second time.
+ * Records the end of a boot, and gives back what the boot held. Everything here runs within the instance's
+ * queue and may be repeated. The exit is written first; the steps after it (address, files of the VM) find
+ * nothing to do the second time.
  */
 export class BootEnd {
   readonly #ports: AgentPorts
@@ -107,8 +107,8 @@ export class BootEnd {
   }
 
   /**
-   * Finishes a boot that ended. If it was ordered to sleep, it is asleep now, no matter how it ended. If it
-   * was not, or was asked to stop, its exit is reported.
+   * Finishes a boot that ended. If the boot was ordered to sleep and was not asked to stop, the instance is
+   * asleep now, no matter how the boot ended. In any other case the exit is reported.
    */
   async finish(entry: InstanceEntry, record: InstanceRecord, observed: ExitReport): Promise<ExitReport> {
     const halted = this.#halting && entry.stopAskedOfBoot !== record.boot
@@ -171,8 +171,8 @@ export class BootEnd {
   }
 
   /**
-   * Gives back what a boot held; in standby the address and the volume are kept. A failure here must not
-   * undo the end itself; the next start or recovery repeats this.
+   * Gives back what a boot held; in standby the address and the volume are kept. A failure here is only
+   * logged, because the end itself must stay recorded. The next start or recovery repeats this.
    */
   async release(entry: InstanceEntry, record: InstanceRecord): Promise<void> {
     const { network, store } = this.#ports
@@ -229,8 +229,8 @@ export function vmOf(record: InstanceRecord): VmName {
 }
 
 /**
- * The exit of a VM that ended in the platform's halt. How the application took the signal does not matter
- * then.
+ * The exit of a VM that ended in the platform's halt. The exit code or signal of the application is left
+ * out, because the halt is the cause.
  */
 export function haltedExit(observed: ExitReport): ExitReport {
   return {

@@ -113,8 +113,8 @@ export class BootStart {
     if (job.boot > known) return undefined
     const exit = await this.#end.settle(entry)
     const { started } = entry.record ?? {}
-    // A VM that was shut down for standby did not end by itself. The result of that order goes with the
-    // answer.
+    // If the VM was shut down for standby, it did not end by itself. The answer then holds the result of the
+    // order to stand by.
     const sleep = sleepOf(entry.record)
     if (sleep?.boot === job.boot && started !== undefined) return { started, slept: sleep.slept }
     if (exit !== undefined) return { started: started ?? neverStarted(job.boot, exit.atMs), exit }
@@ -138,8 +138,8 @@ export class BootStart {
       record = withVolume(record, volume)
       signal.throwIfAborted()
       const prepareMs = nowMs() - askedAtMs
-      // The copy is written beside the start, so that it does not delay it, and before any order to stand
-      // by.
+      // The copy for wakes is written beside the start of the VM, so that it delays nothing. It is written
+      // before any order to stand by comes.
       const kept = mayStandBy(spec.scaleToZero)
         ? this.#keep(entry, { spec: withVolumeMade(spec), image })
         : undefined
@@ -163,9 +163,9 @@ export class BootStart {
   }
 
   /**
-   * Wakes an instance. Beside the VMM's work a wake costs one small file, the record, about 0.4 ms, and the
-   * check of a volume if the VM boots: launch spec, image and address were kept. All other work waits until
-   * the application runs.
+   * Wakes an instance. Launch spec, image and address were kept. So apart from the VMM's work a wake only
+   * writes one small file, the record, in about 0.4 ms, and checks the volume if the VM boots. All other
+   * work waits until the application runs.
    */
   async #wake(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
     const { vmm, observer, nowMs } = this.#ports
@@ -214,7 +214,7 @@ export class BootStart {
     signal: AbortSignal,
   ): Promise<LaunchCopy & { readonly attachment: Attachment; readonly volume: VmVolume | undefined }> {
     const { record, restore } = waking
-    // The network must have let go of the device before the VM can have it.
+    // In standby the network holds the device. `attach` frees it, and only then can the VM have it.
     const [saved, attached, launched] = await Promise.allSettled([
       entry.save(record).then(() => {
         if (record.wakingDueMs !== undefined) this.#end.newsSoon()
@@ -240,7 +240,7 @@ export class BootStart {
     return { ...copy, volume }
   }
 
-  /** If a VM of this boot or a memory that continues has the volume, its file system is left alone. */
+  /** The file system is not checked if a VM of this boot, or a memory that continues, has the volume. */
   async #holdVolume(
     { volume }: LaunchSpec,
     { record, restore }: { readonly record: InstanceRecord; readonly restore: boolean },
@@ -284,7 +284,7 @@ export class BootStart {
     })
   }
 
-  /** An instance has at most one VM: one that was taken for lost ends before the next begins. */
+  /** An instance has at most one VM. So a VM that was taken for lost is ended before the next begins. */
   async #endPrevious(entry: InstanceEntry, boot: number): Promise<void> {
     const { record } = entry
     if (record === undefined) return
@@ -318,7 +318,7 @@ export class BootStart {
     readonly volume: VmVolume | undefined
   }> {
     const { images, network } = this.#ports
-    // All three are waited for even if one fails, so that nothing is attached after it was given back.
+    // All three are awaited even if one fails. Otherwise one could attach something after `release`.
     const hold = async () => await this.#holdVolume(spec, { record, restore: false }, signal)
     const [image, attachment, volume] = await Promise.allSettled([
       images.prepare(imageOf(spec), signal),
@@ -358,8 +358,8 @@ export class BootStart {
   }
 
   async #undo(entry: InstanceEntry, record: InstanceRecord, error: unknown): Promise<void> {
-    // The record has the counters' base, so an end that is recorded here counts right. The next steps are
-    // needed in any case.
+    // This record has `nicBase`, so the usage of an end that is recorded below is right. `note` does not
+    // throw, because the next steps are needed in any case.
     if (entry.record?.exit === undefined) await entry.note(record)
     // After a `VmmError` there is no VM: this boot did not end and may be tried again.
     if (!(error instanceof VmmError)) await this.#end.kill(entry, 'forced')

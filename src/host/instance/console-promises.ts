@@ -6,8 +6,8 @@ import type { InstanceStore } from './store.ts'
 /** The most bytes of a console: it drops its oldest segment only after it has begun a new one. */
 const consoleBytes = consoleSegmentBytes * (consoleSegmentsKept + 1)
 /**
- * How often consoles are measured. What they write in between counts twice, which is little and errs on the
- * safe side.
+ * How often consoles are measured. What a console writes in between counts twice: as used disk, and as bytes
+ * that it may still write. That is little, and errs on the safe side.
  */
 const measureIntervalMs = 60_000
 

@@ -65,7 +65,10 @@ export class InstanceEntry {
   launch: LaunchCopy | undefined
   /** Set when a wake failed. The image may be missing, so the next wake prepares it again. */
   imageDoubted = false
-  /** What the address had counted before the next boot. It stays attached in standby. */
+  /**
+   * The counters of the address when the instance fell asleep. The address stays attached in standby, so the
+   * next boot begins with these counters.
+   */
   nicBase: NicCounters | undefined
   /** Since when the VM waits for room on the host's disk. Written by `StalledVms`. */
   stalledSinceMs: number | undefined
@@ -78,7 +81,7 @@ export class InstanceEntry {
     | undefined
   /** The idle period to report. It is worthless as soon as it is over, so it is not on disk. */
   idleDue: Extract<HostEvent, { kind: 'idle' }> | undefined
-  /** The idle period that may not be reported yet. Written by `EventOutbox`. */
+  /** The epoch of the idle period that may not be reported yet. Written by `EventOutbox`. */
   idleHeldBack: number | undefined
   #record: InstanceRecord | undefined
   readonly #store: InstanceStore
@@ -95,7 +98,10 @@ export class InstanceEntry {
     return this.#record
   }
 
-  /** Only within `queue`. The record outlives the death of the agent before it is visible in memory. */
+  /**
+   * Only within `queue`. The record is on disk before it is visible in memory, so it outlives the death of
+   * the agent.
+   */
   async save(record: InstanceRecord, options: { readonly durable?: boolean } = {}): Promise<void> {
     await this.#store.save(record, options)
     this.#record = record

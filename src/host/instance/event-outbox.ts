@@ -5,7 +5,10 @@ import type { InstanceEntry } from './entry.ts'
 import { permitOf, runs } from './record.ts'
 import type { InstanceRecord, Standby } from './record.ts'
 
-/** The port by which workflows are told of their boots. `gone`: the workflow does not exist any more. */
+/**
+ * The port by which workflows are told of their boots. `gone` means that the workflow does not exist any
+ * more.
+ */
 export interface HostEvents {
   tell(instanceUuid: string, event: HostEvent): Promise<'taken' | 'gone'>
 }
@@ -13,15 +16,17 @@ export interface HostEvents {
 /** The most reports under way at once. After a reboot of a host there may be hundreds. */
 const deliveriesAtOnce = 8
 
-/** The waits after the failed rounds, the last one for all further rounds: 16 s in all, then every 10 s. */
+/**
+ * The waits after rounds that failed: 16 s for the first five rounds together, then 10 s after each round.
+ */
 const retryDelaysMs = [200, 800, 2_000, 4_000, 9_000, 10_000] as const
 
 /** The wait before an event that `EventPace` held back is tried again. */
 const heldBackPauseMs = 1_000
 
 /**
- * Reports every event that is on disk and was not taken yet, at least once, for as long as it takes.
- * Level-triggered: `wake` only says that there may be an event; the records say which.
+ * Reports every event of `dueEvents`, at least once, and repeats it for as long as it is due.
+ * Level-triggered: `wake` only says that there may be an event; the records and entries say which.
  */
 export class EventOutbox {
   readonly #entries: () => Iterable<InstanceEntry>
@@ -37,7 +42,7 @@ export class EventOutbox {
   readonly #pace: EventPace
   /** The timer that runs while an event is held back. */
   #heldBackTimer: NodeJS.Timeout | undefined
-  /** Nothing is reported after `close`, or before the first `wake`. */
+  /** Set by `close`. Nothing is reported from then on. */
   #closed = false
 
   constructor(options: {
@@ -143,7 +148,10 @@ export class EventOutbox {
   }
 }
 
-/** The events that come from records. `LostBoots` reports boots that a host has no record of. */
+/**
+ * The events that a host reports of boots that it knows. `LostBoots` reports boots of which it has no
+ * record.
+ */
 type RecordedEvent = Exclude<HostEvent, { kind: 'lost' | 'removed' }>
 type LastingEvent = Exclude<RecordedEvent, { kind: 'idle' }>
 
@@ -171,7 +179,10 @@ function wakeFailed({ permit, wakeFailure }: Standby): readonly LastingEvent[] {
   return [{ kind: 'wake-failed', boot: permit, failure, message }]
 }
 
-/** The changes of the record when the event was taken. What became known while it was reported stays due. */
+/**
+ * The changes of the record once the event was taken. If the record says something newer than the event by
+ * then, the news stays due.
+ */
 function takenOf(record: InstanceRecord, event: LastingEvent): Partial<InstanceRecord> {
   return taken[event.kind](record, event as never)
 }

@@ -1,9 +1,15 @@
 import type { HostEvent } from '../../domain/instance/host-work.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 
-/** The events of one instance: so many at once, then one a second. Each costs its workflow a decision. */
+/**
+ * The limit for the events `disabled` and `idle` of one instance. Each of them costs its workflow a
+ * decision.
+ */
 const perInstance = { burst: 8, perSecond: 1 }
-/** The changes of the `scale_to_zero_disable` count, for all instances of a user together. */
+/**
+ * The limit for the events `disabled` of all instances of a user together. Each tells a change of
+ * `scale_to_zero_disable`.
+ */
 const changesPerUser = { burst: 32, perSecond: 2 }
 
 /** The instance that an event is about. */
@@ -13,13 +19,13 @@ interface Teller {
 }
 
 /**
- * Limits how often instances may report what they can do as often as they like. An event that may not be
- * reported now is reported later, if it still holds.
+ * Limits how often events are reported that an application can cause as often as it likes. An event that may
+ * not be reported now is reported later, if it still holds.
  *
- * An idle period is reported when the instance is to fall asleep, so its pace also limits the sleeps and the
- * wakes after them. Both are much work for the host and the platform: instances of one user that are woken
- * whenever they sleep would occupy a host of two processors. With the limit they stay awake for longer,
- * which delays nobody's wake.
+ * An idle period is reported when the instance is to fall asleep. So its limit also bounds how often
+ * instances sleep, and how often they wake after that. Both are much work for the host and the platform:
+ * instances of one user that are woken whenever they sleep would occupy a host of two processors. With the
+ * limit they stay awake for longer, and no wake is delayed.
  */
 export class EventPace {
   readonly #nowMs: () => number
@@ -30,8 +36,8 @@ export class EventPace {
   readonly #toldIdle = new WeakMap<Teller, number>()
 
   /**
-   * `sleepsPerMinute` holds for one user's instances on this host. After a minute of rest, as many may sleep
-   * at once.
+   * `sleepsPerMinute` is the limit for all instances of one user on this host together. After a minute
+   * without a sleep, that many may fall asleep at once.
    */
   constructor(options: { readonly sleepsPerMinute: number; readonly nowMs: () => number }) {
     const { sleepsPerMinute } = options

@@ -42,9 +42,10 @@ export function guestProcess(spec: LaunchSpec, image: PreparedImage): GuestProce
 }
 
 /**
- * Some clients send one empty argument instead of none, or the image's whole command as one string if the
- * user gave no arguments; both mean the image's command. Before the user's arguments they send what the
- * image runs, entrypoint and command, as one line.
+ * The arguments after the entrypoint. If the user gave none, some clients send one empty argument, or the
+ * image's whole command as one string; both mean the image's command. If the user gave some, these clients
+ * send one line with the image's entrypoint and command before them; `expandImageLine` replaces it by the
+ * command's words.
  */
 function argumentsOf(spec: LaunchSpec, image: PreparedImage): readonly string[] {
   const { args } = spec

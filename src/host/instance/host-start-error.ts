@@ -3,7 +3,10 @@ import { ImageError } from '../images/images.ts'
 import { VmmError } from '../vmm/vmm.ts'
 import { VolumeError } from '../volumes/volumes.ts'
 
-/** Thrown where an instance could not be started, for a reason that neither its image nor its VM gave. */
+/**
+ * Thrown if an instance could not be started. `BootStart` turns every other error into this one
+ * (`asHostStartError`).
+ */
 export class HostStartError extends Error {
   override readonly name = 'HostStartError'
   readonly failure: HostFailure
@@ -17,8 +20,8 @@ export class HostStartError extends Error {
 }
 
 /**
- * Turns any failure of a start into the one kind that callers see. An unforeseen one counts as a failed
- * boot.
+ * Turns any error of a start into the one kind that callers see. An error that came from a lack of room on
+ * the host counts as `HostFull`, and an unforeseen error as `BootFailed`.
  */
 export function asHostStartError(error: unknown): HostStartError {
   if (error instanceof HostStartError) return error

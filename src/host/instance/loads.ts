@@ -90,8 +90,8 @@ export class InstanceLoads {
   }
 
   /**
-   * The rate of finished requests by each gateway's last report. A report also says that nothing was
-   * finished.
+   * The rate of finished requests by each gateway's last report. After requests were finished, a gateway
+   * sends another report even if there were none since, so the rate goes back to 0.
    */
   get handledPerSecond(): number {
     let sum = 0

@@ -5,8 +5,8 @@ import type { HostEvents } from './event-outbox.ts'
 import type { HostAgent } from '../agent/host-agent.ts'
 
 /**
- * The states in which the platform asks nothing of the host. In any other state it does, and so learns what
- * the host has.
+ * The states in which the platform gives the host no order. In any other state it does, and learns from the
+ * answer what the host has lost.
  */
 const restingStates: readonly InstanceState[] = [InstanceState.Running, InstanceState.Standby]
 

@@ -15,8 +15,9 @@ import type { NicCounters, NicSpec } from '../network/network.ts'
  *   `started`, no `exit`       the VM ran when this was written
  *   `exit`                     over; `reported` once the instance's workflow has taken it
  *
- * `standby` describes a boot that was ordered to sleep. It stays until the next boot was stopped or went to
- * standby itself. The record's `boot` tells how far the order and the wake came:
+ * `standby` describes a boot that was ordered to sleep. It stays while the permit's boot runs and after that
+ * boot has ended, so that a repeated order gets the same answer. A later boot, a new order or a stop of the
+ * sleeping instance ends it. The record's `boot` tells how far the order and the wake came:
  *
  *   `boot` slept, no `atMs`    the order is being carried out
  *   `boot` slept, `atMs`       asleep, with the permit
@@ -48,7 +49,7 @@ export interface InstanceRecord {
   /** When traffic used the permit. Present until the instance's workflow knows. */
   readonly wakingDueMs?: number
   /**
-   * Whether the guest speaks against standby, as the instance's workflow knows it. If absent, it does not.
+   * Whether the guest speaks against standby, as the workflow was last told. Absent means that it does not.
    */
   readonly disabledTold?: boolean
   /** Boots up to this one were stopped before they were known here. */
@@ -95,8 +96,8 @@ export function newRecord(
 }
 
 /**
- * The usage before this boot. A repeated attempt of the same boot starts its count again; that of earlier
- * boots is kept for ever.
+ * The usage of all boots before this one. A repeated attempt of the same boot counts its own usage from zero
+ * again and keeps this sum.
  */
 function usageBefore(boot: number, previous: InstanceRecord | undefined): Usage {
   if (previous === undefined) return noUsage
@@ -147,7 +148,9 @@ export function memoryWaits({ standby }: InstanceRecord): boolean {
   return standby !== undefined && standby.stateful && standby.boot !== 0 && standby.exit === undefined
 }
 
-/** Whether the VM runs, as metrics show it and as the agent has to look after it. */
+/**
+ * Whether the VM runs. A boot that is on its way to standby still counts; an instance that sleeps does not.
+ */
 export function runs(
   record: InstanceRecord | undefined,
 ): record is InstanceRecord & { readonly started: StartReport } {

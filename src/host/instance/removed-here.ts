@@ -1,8 +1,9 @@
 const maxRemembered = 10_000
 
 /**
- * The latest instances and volumes that were removed here. An order that was given before takes seconds at
- * most to get here, and must not bring them back: nobody would remove them again.
+ * The latest instances and volumes that were removed here. An order that was given before the removal may
+ * arrive up to some seconds after it. It must not bring the instance or volume back, because nobody would
+ * remove it again.
  */
 export class RemovedHere {
   readonly #uuids = new Set<string>()

@@ -2,8 +2,8 @@ import { volumeWriteBackMs } from '../vmm/vmm.ts'
 import type { InstanceRecord } from './record.ts'
 
 /**
- * How long after the grace the agent ends the VM. The guest kills the application after the grace; if it
- * does not, its keeper ends the VM 5 s later.
+ * How long after the grace the agent ends the VM. The guest kills the application when the grace is over. If
+ * the guest does not end, its keeper ends the VM 5 s after the grace.
  */
 const slackMs = 6_000
 

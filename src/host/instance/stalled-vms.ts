@@ -14,7 +14,11 @@ export class StalledVms {
     this.#ports = ports
   }
 
-  /** Records a change. The guest is silent while it stands still, so its console has no other writer. */
+  /**
+   * Records a change. When a stall begins, the guest prints nothing, so its console has no other writer.
+   * When the stall ends, the VM has run again for a second, and its keeper may be writing to the console
+   * too.
+   */
   note(entry: InstanceEntry, stalled: boolean): void {
     const { stalledSinceMs, instanceUuid: instance } = entry
     const { log, nowMs, observer } = this.#ports

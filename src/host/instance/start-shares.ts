@@ -5,8 +5,8 @@ import { FairSemaphore } from '../../primitives/fair-semaphore.ts'
 /** After this time a start does not count any more. It is several times what a healthy start takes. */
 const countsForMs = 10_000
 /**
- * The checks at the same time: as many as `file-system-check.ts` lets run, and three quarters of them for
- * one user.
+ * How many checks run at the same time, for all users and for one user. All users together have as many as
+ * `file-system-check.ts` lets run; one user has three quarters of them.
  */
 const checksAtOnce = 8
 const checksPerUser = 6
@@ -21,7 +21,7 @@ export class StartShares {
   readonly restores: FairSemaphore
   /**
    * For VMs that begin afresh, from a template or by a boot. A wake has its place also while its volume is
-   * checked; any other start takes one once all that it needs is there.
+   * checked. Any other start takes a place only when its image, address and volume are ready.
    */
   readonly boots: FairSemaphore
   /**
@@ -35,10 +35,11 @@ export class StartShares {
       new FairSemaphore({ size, perUser, countsForMs }, (waitedMs) => {
         observer.waited(waitedMs)
       })
-    // A restore takes some 0.1 s, and part of that is the work of the disk and the keeper.
+    // A restore takes some 0.1 s. Part of that is work of the disk and the keeper, so more restores than
+    // cores may run.
     this.restores = share(3 * cores, 4 * cores)
-    // An emulated boot uses a core all the time, so one more start per user is prepared meanwhile. The VMM
-    // lets as many boot as there are cores.
+    // An emulated boot uses a core all the time, so the VMM lets a user boot as many VMs as there are cores.
+    // One more start per user is prepared meanwhile.
     this.boots = share(cores + 1, cores + 1 + Math.ceil(cores / 2))
     this.checks = share(checksPerUser, checksAtOnce)
   }

@@ -5,7 +5,9 @@ import type { PreparedImage } from '../images/images.ts'
 import type { InstanceRecord } from './record.ts'
 import { replaceText } from '../agent/record-file.ts'
 
-/** All that a start needs, kept so that a wake asks nobody. It holds secrets. */
+/**
+ * All that a start needs. It is kept so that a wake need not ask the API or the registry. It holds secrets.
+ */
 export interface LaunchCopy {
   readonly spec: LaunchSpec
   readonly image: PreparedImage
@@ -102,8 +104,8 @@ export class InstanceStore {
   }
 
   async remove(instanceUuid: string): Promise<void> {
-    // The record goes first: a directory that a crash leaves without one is deleted later, and nothing in it
-    // is believed.
+    // The record is deleted first. If a crash leaves a directory without a record, nothing in it is
+    // believed, and it is deleted later.
     const directory = this.directory(instanceUuid)
     await rm(join(directory, 'record.json'), { force: true })
     await rm(directory, { recursive: true, force: true })

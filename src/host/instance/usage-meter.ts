@@ -10,14 +10,14 @@ import { machineClockMs } from '../agent/machine-clock.ts'
 import { sampleUsage } from './usage-sample.ts'
 
 /**
- * How often usage is written to disk. A crash of the machine may lose this much of it. A crash of the agent
- * alone loses only the count of requests since the last sample.
+ * How often usage is written to disk. A crash of the machine may lose the usage since the last sample. A
+ * crash of the agent alone loses only the count of requests since then.
  */
 export const sampleIntervalMs = 10_000
 
 /**
- * The CPU times that are read in one go, 10 us each, so that gateways and workflows are not kept waiting for
- * longer.
+ * How many CPU times are read in one go. Each read takes 10 us, so gateways and workflows wait for 2 ms at
+ * most.
  */
 const loadsAtOnce = 200
 
@@ -75,7 +75,7 @@ export class UsageMeter {
     }
   }
 
-  /** Samples the instances one after another: this has time, and must not delay starts. */
+  /** Samples the instances one after another. Samples are not urgent and must not delay starts. */
   async sampleAll(): Promise<void> {
     for (const entry of this.#entries.values()) {
       if (!runs(entry.record) && entry.loads.handledMore === 0) continue

@@ -6,8 +6,8 @@ import type { InstanceRecord } from './record.ts'
 const noCounters: NicCounters = { rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0 }
 
 /**
- * What this boot has used so far. Never less than an earlier sample: the last value of a source that is gone
- * stays.
+ * What this boot has used so far. A counter is never less than in an earlier sample: if its source is gone,
+ * its last value stays.
  */
 export async function sampleUsage(
   ports: Pick<AgentPorts, 'vmm' | 'network' | 'log'>,
