@@ -36,7 +36,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The host's side of `src/domain/host/api-protocol.ts`. Messages never hold a credential or an answer's body.
+ * The host's side of `src/domain/host/api-protocol.ts`. Error messages never hold a credential or an
+ * answer's body.
  */
 export class ApiClient implements LaunchSource {
   readonly #baseUrl: string

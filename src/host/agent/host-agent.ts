@@ -202,7 +202,7 @@ export class HostAgent {
   async #endStandby(entry: InstanceEntry, boot: number): Promise<void> {
     const permit = permitOf(entry.record)
     if (permit !== undefined && permit <= boot) await this.standby.revoke(entry, boot)
-    // An earlier attempt of the same stop was cut off before the drop.
+    // An earlier attempt of the same stop was cut off before it deleted what standby had kept.
     else if (entry.record?.stoppedThrough === boot) await this.standby.drop(entry)
     if ((entry.record?.boot ?? 0) < boot) {
       entry.stoppedThroughBoot = Math.max(entry.stoppedThroughBoot, boot)

@@ -29,7 +29,7 @@ export interface RecoveryOptions {
  *   VM runs, but the last agent was halting   finish the halt: the VM ends
  *   VM ended meanwhile                        record its exit, which is reported later
  *   record says it ran, no VM                 the machine rebooted or the platform halted: `host-halted`; else `vmm-lost`
- *   record of a start that had no VM yet      nothing: the caller of the start repeats it
+ *   record of a start that had no VM yet      its address is detached; the caller of the start repeats it
  *   in standby, with its permit               it sleeps on
  *   in standby, and a VM of the permit        the wake goes on, and is reported
  *   on its way to standby, VM runs            cold: the shutdown goes on; stateful: no snapshot, the instance stays awake
