@@ -6,7 +6,7 @@ import type { Bucket } from '../../src/domain/token-bucket.ts'
 describe('a bucket of permits', () => {
   const rate = { perSecond: 2, burst: 3 }
 
-  it('gives a burst at once, then as many as flow in', () => {
+  it('gives a burst of permits at once, then as many as flow in', () => {
     let bucket: Bucket | undefined
     const taken = [0, 0, 0, 0, 100, 500, 500, 1_000, 10_000, 10_000, 10_000, 10_000].map((nowMs) => {
       const decision = takePermit(rate, bucket, nowMs)
@@ -16,7 +16,7 @@ describe('a bucket of permits', () => {
     assert.deepEqual(taken, [0, 0, 0, 500, 400, 0, 500, 0, 0, 0, 0, 500])
   })
 
-  it('gives more than there is where there is one, and none until that is made up for', () => {
+  it('gives more permits than it has if it has at least one, and none until the debt is repaid', () => {
     const { bucket, retryAfterMs } = takePermit(rate, undefined, 0, 10)
     assert.equal(retryAfterMs, 0)
     assert.equal(takePermit(rate, bucket, 1_000).retryAfterMs, 3_000)

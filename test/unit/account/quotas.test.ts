@@ -35,14 +35,14 @@ describe('quotas', () => {
     )
   })
 
-  it('that were lowered below what is used hinder only what adds to them', () => {
+  it('that were lowered below the present use refuse only requests that add to that use', () => {
     const used = { ...defaultHardQuotas, instances: 65 }
     assert.equal(findQuotaExcess({ used, hard: defaultHardQuotas }, {}), undefined)
     const excess = findQuotaExcess({ used, hard: defaultHardQuotas }, { instances: 1 })
     assert.deepEqual(excess, { quota: 'instances', value: 66, bound: 64 })
   })
 
-  it('allow double the amount together with what is deleted and not gone yet, so that all of it can be made again once', () => {
+  it('allow twice the amount when deleted objects that still exist are counted too, so that a user can replace everything once', () => {
     const full = defaultHardQuotas
     const none = Object.fromEntries(quotaNames.map((name) => [name, 0])) as unknown as QuotaAmounts
     assert.equal(findDeletedExcess({ used: none, hard: full }, full, full), undefined)
@@ -66,7 +66,7 @@ describe('quotas', () => {
     })
   })
 
-  it('count the memory that a live instance keeps in standby from its start on, and that of no other', () => {
+  it('count the snapshot of a live instance from its start on if it keeps its memory in standby', () => {
     const snapshotMb = (policy: ScaleToZeroPolicy, stateful: boolean) =>
       liveDemand({ memoryMb: 128, vcpus: 1, scaleToZero: { policy, stateful, cooldownMs: 1 } }, 3).snapshotMb
     assert.equal(snapshotMb('on', true), 384)
@@ -75,7 +75,7 @@ describe('quotas', () => {
     assert.equal(snapshotMb('off', true), undefined)
   })
 
-  it('bound one instance on both sides, the bounds included', () => {
+  it('let an instance have the smallest and the largest size, and nothing beyond them', () => {
     const limits = { ...defaultQuotaLimits, minMemoryMb: 16, maxMemoryMb: 32, minVcpus: 2, maxVcpus: 4 }
     for (const memoryMb of [16, 32]) assert.equal(findLimitBreach(limits, { memoryMb, vcpus: 2 }), undefined)
     for (const memoryMb of [15, 33]) {

@@ -9,7 +9,7 @@ function contextOf(userUuid: string): ApiContext {
 }
 
 describe('the limit of requests under way', () => {
-  it('keeps an account from more until one of its own ends, and keeps no other account out', async () => {
+  it('refuses further requests of an account until one of its own ends, and affects no other account', async () => {
     const limit = concurrencyLimit()
     const held = Promise.withResolvers<void>()
     const waiting = Array.from({ length: maxRequestsUnderWay }, () =>

@@ -52,7 +52,7 @@ const serviceBody = fc.record(
 )
 
 describe('a new service', () => {
-  it('is resolved in full, or refused with sentences', () => {
+  it('has all its defaults resolved, or is refused with a sentence for each problem', () => {
     let accepted = 0
     fc.assert(
       fc.property(serviceBody, (body) => {
@@ -86,7 +86,7 @@ describe('a new service', () => {
     assert.ok(accepted > 20, `only ${accepted} were accepted`)
   })
 
-  it('of an instance is chosen exactly where nothing is wrong with it', () => {
+  it('of an instance is chosen exactly if no problem is found in the request', () => {
     const group = fc.record({
       service: serviceBody,
       name: fc.constantFrom('web', undefined),

@@ -20,7 +20,7 @@ const volume = fc.record(
 )
 
 describe('the volume of an instance', () => {
-  it('is chosen exactly where nothing is wrong with it, and every refusal is a sentence', () => {
+  it('is chosen exactly if no problem is found in the request, and every refusal is a sentence', () => {
     let chosen = 0
     fc.assert(
       fc.property(volume, fc.constantFrom(0, 2, undefined), (body, replicas) => {
@@ -47,7 +47,7 @@ describe('the volume of an instance', () => {
     assert.ok(chosen > 20, `only ${chosen} were chosen`)
   })
 
-  it('is none where none is asked for', () => {
+  it('is undefined if the request names no volume', () => {
     for (const request of [{}, { volumes: [] }]) {
       assert.equal(volumeChoice(request), undefined)
       assert.deepEqual(volumeChoiceProblems(request, defaultQuotaLimits), [])

@@ -40,13 +40,13 @@ const drainWords = {
   [Drain.AsAsked]: ' drains as asked',
 } satisfies Record<Drain, string>
 
-describe('what is wanted after an alignment', () => {
+describe('the target after an alignment', () => {
   const refused = { size: 2, target: 4, refusal: 'no room' }
-  it('is what was wanted before', () => {
+  it('is the target before it', () => {
     for (const cause of ['replace', 'align', 'resize'] as const)
       assert.equal(targetAfter({ size: 2, target: 4 }, { cause, minSize: 1 }), 4)
   })
-  it('stays the same after a refusal, except for what policies asked for', () => {
+  it('stays the same after a refusal, unless a policy raised it: then it is the size that was reached, or min_size', () => {
     for (const cause of ['replace', 'align'] as const)
       assert.equal(targetAfter(refused, { cause, minSize: 1 }), 4)
     assert.equal(targetAfter(refused, { cause: 'resize', minSize: 1 }), 2)
@@ -79,7 +79,7 @@ describe('an alignment', () => {
     assert.deepEqual(plan(members, 0), { size: 1, missing: 0, retire: order })
   })
 
-  it('does not prefer a member that is being woken: somebody waits for it', () => {
+  it('gives a member that is being woken back last, because a client waits for it', () => {
     const waking = { state: InstanceState.Starting, startCount: 2 }
     const members = [
       master,
@@ -92,7 +92,7 @@ describe('an alignment', () => {
     assert.deepEqual(plan(members, 1).retire, order)
   })
 
-  it('gives back clones that failed or are down, and counts as many as missing', () => {
+  it('gives back clones that failed or are down, and counts them as missing', () => {
     const members = [master, member('failed', Failed), member('down', Down), member('well', Counted)]
     assert.deepEqual(plan(members, 4), { size: 2, missing: 2, retire: ['failed', 'down'] })
     assert.deepEqual(plan(members, 1), { size: 1, missing: 0, retire: ['failed', 'down', 'well drains'] })
@@ -111,7 +111,7 @@ describe('an alignment', () => {
     })
   })
 
-  it('leaves clones alone whose host is gone, and counts as many as missing', () => {
+  it('does not give back clones whose host is gone, and counts them as missing', () => {
     const members = [{ ...master, standing: Away }, member('away', Away), member('well', Counted)]
     assert.deepEqual(plan(members, 3), { size: 1, missing: 2, retire: [] })
     assert.deepEqual(plan([...members, member('other', Counted)], 1), {
@@ -133,7 +133,7 @@ describe('an alignment', () => {
     assert.deepEqual(plan(members, 5, names), { size: 3, missing: 2, retire: ['warming', 'restarting'] })
   })
 
-  it('keeps the surplus while it replaces others: it may stand in for members that do not serve yet', () => {
+  it('keeps surplus clones while it replaces others, because they may stand in for members that do not serve yet', () => {
     const members = [
       member('master', Warming, { state: InstanceState.Starting }),
       member('well', Counted),

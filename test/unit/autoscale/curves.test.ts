@@ -21,7 +21,7 @@ describe('a curve of load', () => {
   for (const [shape, seconds, loads] of cases)
     it(`has the shape of a ${shape}`, () => assert.deepEqual(seen(shape, ...seconds), loads))
 
-  it('of noise is somewhere else in each second, and all over the range', () => {
+  it('of noise has another value in each second, spread evenly over the range', () => {
     const loads = seen('noise', ...Array.from({ length: 1_000 }, (_, second) => second))
     for (let decile = 0; decile < 10; decile++) {
       const inside = loads.filter((load) => load >= 10 + decile * 10 && load < 20 + decile * 10)
@@ -31,7 +31,7 @@ describe('a curve of load', () => {
     assert.ok(same.length < 50, String(same.length))
   })
 
-  it('is the same at the same moment, within its range and its noise, and never below 0', () => {
+  it('has one value per moment, which stays within its range and its noise and is never below 0', () => {
     const options = fc.record({
       low: fc.nat({ max: 100 }),
       spread: fc.nat({ max: 100 }),
@@ -66,7 +66,7 @@ describe('a recorded load', () => {
     { atMs: 4_000, load: 1 },
   ])
 
-  it('stays until the next point, and is that of the first one before it', () => {
+  it('keeps the value of a point until the next point, and has the value of the first point before that point', () => {
     assert.deepEqual([0, 1_000, 1_999, 2_000, 3_999, 4_000, 99_000].map(load), [5, 5, 5, 7, 7, 1, 1])
   })
 })

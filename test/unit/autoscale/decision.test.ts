@@ -5,7 +5,7 @@ import { AutoscaleStory, cpuPolicy, longAgoMs, member } from './story.ts'
 
 const master = member('master')
 const [one, two] = [member('one'), member('two')]
-/** The number of looks until fewer have been right for long enough. */
+/** The look at which an idle service gives back: three looks for the first metric, then the settle time. */
 const settledAfter = observationsPerMetric + scaleInSettleMs / 1_000
 
 describe('an autoscaled service grows', () => {
@@ -45,7 +45,7 @@ describe('an autoscaled service grows', () => {
     assert.equal(rest?.kind === 'at-bound' && rest.bound, 'max_size')
   })
 
-  it('not again for the same step while what was added warms up, and again for a higher one', () => {
+  it('not again for the same step while the new instance warms up, but again for a higher step', () => {
     const young = member('one', { startedAtMs: 2_500 })
     const story = new AutoscaleStory([master])
     assert.equal(story.lookUpTo(3, { master: 700 }).outcome?.kind, 'resize')
@@ -56,7 +56,7 @@ describe('an autoscaled service grows', () => {
     assert.equal(higher?.kind === 'resize' && higher.target, 3)
   })
 
-  it('by what it sees from then on when another instance has warmed up', () => {
+  it('by looks that begin anew when another instance has warmed up', () => {
     const story = new AutoscaleStory([master, member('one', { startedAtMs: 0 })])
     story.look({ master: 500 })
     story.look({ master: 500 })
@@ -73,7 +73,7 @@ describe('an autoscaled service grows', () => {
     assert.deepEqual(story.look({ master: 900 }).rest, { kind: 'observing', looks: 1 })
   })
 
-  it('only where it is certain: an instance whose load is unknown counts as 0', () => {
+  it('only if the known load is enough for that: an instance whose load is unknown counts as 0', () => {
     const story = new AutoscaleStory([master, one])
     assert.deepEqual(story.lookUpTo(9, { master: 1_000, one: 'silent' }).rest, {
       kind: 'load-unknown',
@@ -93,7 +93,7 @@ describe('an autoscaled service grows', () => {
       kind: 'load-unknown',
       names: ['one', 'two'],
     })
-    // A load that the host still reports counts, whatever its heartbeats do.
+    // A host that is lost by its heartbeats may still report loads. Such a load counts.
     assert.equal(story.lookUpTo(3, { master: 700, one: 100 }).metrics?.cpu, 400)
     const alone = new AutoscaleStory([member('master', { isHostLost: true })])
     assert.equal(alone.lookUpTo(9, { master: 'silent' }).metrics?.cpu, 0)
@@ -102,11 +102,11 @@ describe('an autoscaled service grows', () => {
   it('not for one busy instance beside sleepers', () => {
     const story = new AutoscaleStory([master, member('one', { state: 'standby' })])
     assert.equal(story.lookUpTo(9, { master: 1_000 }).outcome, undefined)
-    // A load that a host reports for a sleeper is a leftover.
+    // A sleeping instance counts as 0, even if its host still reports a load from before it fell asleep.
     assert.equal(story.lookUpTo(3, { master: 1_000, one: 900 }).metrics?.cpu, 500)
   })
 
-  it('not while what was tried last failed', () => {
+  it('not before the block after a failure is over', () => {
     const story = new AutoscaleStory([master])
     story.blockedUntilMs = 5_000
     const { rest, looks } = story.lookUpTo(5, { master: 700 })
@@ -118,7 +118,7 @@ describe('an autoscaled service grows', () => {
 describe('an autoscaled service gives back', () => {
   const quiet = { master: 100, one: 100, two: 100 }
 
-  it('when fewer were right at every look for long enough, and says when that is', () => {
+  it('when a smaller size was right at every look of the settle time, and tells when that time ends', () => {
     const story = new AutoscaleStory([master, one, two])
     story.lookUpTo(3, quiet)
     const { rest } = story.look(quiet)
@@ -131,7 +131,7 @@ describe('an autoscaled service gives back', () => {
   it('later where the load rose for a look', () => {
     const story = new AutoscaleStory([master, one, two])
     story.lookUpTo(10, quiet)
-    // Its mean over three looks is in the lowest step all the same.
+    // The mean of the last three looks is (100 + 100 + 650) / 3 = 283. That is still in the lowest step.
     const { rest } = story.look({ master: 650, one: 650, two: 650 })
     assert.equal(rest?.kind, 'would-return')
     const next = story.look(quiet).rest
@@ -140,7 +140,7 @@ describe('an autoscaled service gives back', () => {
     assert.equal(story.nowMs - 1_000, 11_000 + scaleInSettleMs)
   })
 
-  it('no instance that would be wanted back', () => {
+  it('no instance that the policies would want back at once', () => {
     const policies = [cpuPolicy({ upperBound: 500, adjustment: -1 }, { lowerBound: 500, adjustment: 1 })]
     const story = new AutoscaleStory([master, one], { policies })
     const { outcome, rest } = story.lookUpTo(60, { master: 499, one: 499 })
@@ -148,7 +148,7 @@ describe('an autoscaled service gives back', () => {
     assert.equal(rest?.kind === 'would-return' && Math.round(rest.wantedBack.predicted), 1_098)
   })
 
-  it('only what is spare with a tenth of reserve', () => {
+  it('only instances that would not be needed if the load were a tenth higher', () => {
     const policies = [cpuPolicy({ upperBound: 500, adjustment: -1 }, { lowerBound: 500, adjustment: 1 })]
     const tight = new AutoscaleStory([master, one], { policies })
     assert.equal(tight.lookUpTo(60, { master: 228, one: 228 }).outcome, undefined)
@@ -169,7 +169,8 @@ describe('an autoscaled service gives back', () => {
       { policies },
     )
     const { outcome } = story.lookUpTo(60, { master: 200, a: 200, b: 200, c: 200, d: 200, e: 200 })
-    // 1 200 millicores and a tenth: three would have 440 each, two 660.
+    // With the reserve of a tenth the load is 1 320 millicores: 440 for each of three instances, or 660 for
+    // each of two. Two would want another instance, because that step begins at 500.
     assert.equal(outcome?.kind === 'resize' && outcome.target, 3)
     assert.equal(outcome?.kind === 'resize' && outcome.decision.proposed, 1)
   })
@@ -186,14 +187,14 @@ describe('an autoscaled service gives back', () => {
     assert.equal(outcome?.kind === 'resize' && outcome.target, 2)
   })
 
-  it('what is missing and was refused, where the existing instances are enough', () => {
+  it('the part of its target that was refused, if the existing instances are enough', () => {
     const story = new AutoscaleStory([master, one])
     story.target = 4
     story.blockedUntilMs = 60_000
     const { outcome, looks } = story.lookUpTo(60, { master: 400, one: 400 })
     assert.equal(outcome?.kind === 'resize' && outcome.target, 2)
     assert.equal(looks, settledAfter)
-    // Three would be enough, and two are not.
+    // This load needs three instances. So only the fourth of the target is given up.
     const needy = new AutoscaleStory([master, one])
     needy.target = 4
     needy.blockedUntilMs = 60_000
@@ -210,7 +211,7 @@ describe('an autoscaled service gives back', () => {
     assert.equal(looks, settledAfter)
   })
 
-  it('nothing after a gap between two looks before it has looked for long enough again', () => {
+  it('nothing before the settle time has passed again after a gap between two looks', () => {
     const story = new AutoscaleStory([master, one, two])
     story.lookUpTo(settledAfter - 1, quiet)
     story.nowMs += 60_000
@@ -289,14 +290,14 @@ describe('an autoscaled service is put right', () => {
     story.target = 1
     const waits = { kind: 'standing-in', names: ['master'] } as const
     assert.deepEqual(story.look({ one: 400 }).rest, waits)
-    // Its row says that it runs, but nobody has seen it serve yet.
+    // The row of the master says `running`. But its load is unknown, so nothing shows yet that it serves.
     story.members = [master, one]
     assert.deepEqual(story.look({ master: 'silent', one: 400 }).rest, waits)
     assert.deepEqual(story.look({ master: 'silent', one: 'silent' }).rest, waits)
     assert.deepEqual(story.look({ master: 0, one: 400 }).outcome, { kind: 'align', target: 1, size: 2 })
   })
 
-  it('by giving back instances that do not serve yet, whichever others start', () => {
+  it('by giving back instances that do not serve yet, although the master is starting', () => {
     const starting = member('master', { state: 'starting', startCount: 2 })
     const fresh = member('two', { state: 'starting' })
     const story = new AutoscaleStory([starting, one, fresh])
@@ -304,7 +305,7 @@ describe('an autoscaled service is put right', () => {
     assert.equal(story.look({ one: 400 }).outcome?.kind, 'align')
   })
 
-  it('by as many as went away with their host, and by the surplus when they are back and serve', () => {
+  it('by replacing instances whose host is gone, and by giving back the surplus when they are back and serve', () => {
     const away = [member('one', { isHostGone: true }), member('two', { isHostGone: true })]
     const story = new AutoscaleStory([master, ...away])
     story.target = 3
@@ -315,7 +316,7 @@ describe('an autoscaled service is put right', () => {
     assert.equal(story.look({ ...back, one: 0, two: 0 }).outcome?.kind, 'align')
   })
 
-  it('by fewer at once, but by more only when nothing failed a moment ago', () => {
+  it('by giving back at once, but by adding only when the block after a failure is over', () => {
     const story = new AutoscaleStory([master, one])
     story.blockedUntilMs = 1_500
     story.target = 1
@@ -325,7 +326,7 @@ describe('an autoscaled service is put right', () => {
     assert.equal(story.look({}).outcome?.kind, 'align')
   })
 
-  it('and what failed is forgotten when a younger clone stays up for 10 s', () => {
+  it('and a failure is forgotten when a clone that was created after it stays up for 10 s', () => {
     const young = member('one', { createdAtMs: 1, startedAtMs: 1_000 })
     const story = new AutoscaleStory([master, young])
     story.failedAtMs = 0
@@ -333,7 +334,7 @@ describe('an autoscaled service is put right', () => {
     assert.deepEqual([outcome, looks], [{ kind: 'recovered' }, 12])
   })
 
-  it('and not when an older clone, a master or a restarted clone stays up', () => {
+  it('and a failure is not forgotten when an older clone, a master or a restarted clone stays up', () => {
     const others = [
       member('one', { createdAtMs: 0, startedAtMs: 1 }),
       member('one', { createdAtMs: 1, startedAtMs: 1, restartAttempt: 1 }),

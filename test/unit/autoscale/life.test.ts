@@ -129,7 +129,7 @@ describe('an autoscale configuration', () => {
     assert.deepEqual(autoscaleWork(watching), { kind: 'watch', input: { target: 3 } })
   })
 
-  it('takes the size that came of it for the one decided on: bounds may have changed since', () => {
+  it('takes the size that an alignment reached as its target, because the bounds may have changed meanwhile', () => {
     assert.equal(after(fresh, [0, events.resize], [5, aligned(2)]).target, 2)
   })
 
@@ -137,7 +137,7 @@ describe('an autoscale configuration', () => {
     assert.deepEqual(autoscaleWork(newAutoscaleLife({ target: 4 })), { kind: 'watch', input: { target: 4 } })
   })
 
-  it('wants no more than there are after a refusal, and adds nothing for a while', () => {
+  it('lowers its target to the present size after a refusal, and adds nothing until the block is over', () => {
     const life = after(fresh, [0, events.resize], [10, aligned(2, 'no room on any host')])
     const block = { failedAtMs: 10, blockedUntilMs: 10 + firstBlockMs }
     assert.deepEqual(autoscaleWork(life), { kind: 'watch', input: { target: 2, ...block } })
@@ -157,13 +157,13 @@ describe('an autoscale configuration', () => {
     }
   })
 
-  it('counts no failure where it was not to add anything', () => {
+  it('counts no failure while it may not add anything', () => {
     const blocked = after(fresh, [0, events.resize], [0, aligned(2, 'no room')])
     const life = after(blocked, [1_000, events.align], [1_001, aligned(1, 'not now')])
     assert.deepEqual([life.failures, life.blockedUntilMs, life.target], [1, firstBlockMs, 1])
   })
 
-  it('gives what failed back at once, says what it was, and replaces it after the block', () => {
+  it('gives failed clones back at once, tells their failure, and replaces them after the block', () => {
     const life = after(newAutoscaleLife({ target: 3 }), [0, events.replace])
     assert.deepEqual(autoscaleWork(life), {
       kind: 'align',
@@ -174,7 +174,7 @@ describe('an autoscale configuration', () => {
     assert.deepEqual([watching.target, watching.blockedUntilMs], [3, firstBlockMs])
   })
 
-  it('does not wait twice as long for each of some clones that fail one after the other', () => {
+  it('counts clones that fail within one block as one failure', () => {
     const both = [2_000, events.replace] as const
     const life = after(fresh, [0, events.replace], [5, aligned(3)], both, [2_005, aligned(2)])
     const untilMs = 2_000 + firstBlockMs
@@ -183,7 +183,7 @@ describe('an autoscale configuration', () => {
     assert.deepEqual([next.failures, next.blockedUntilMs], [2, untilMs + 2 * firstBlockMs])
   })
 
-  it('keeps the size that was there before something failed, also where nobody decided on it', () => {
+  it('keeps the size from before a failure, even if no size was decided on yet', () => {
     const work = autoscaleWork(after(fresh, [0, events.replace]))
     assert.deepEqual(work, { kind: 'align', input: { target: 3, cause: replace, mayAdd: false } })
   })
@@ -215,7 +215,7 @@ describe('an autoscale configuration', () => {
     assert.equal(again.blockedUntilMs, 41_000 + firstBlockMs)
   })
 
-  it('forgets a failure of long ago that no other one followed', () => {
+  it('forgets a failure when no other followed it for long enough', () => {
     const once = after(fresh, [0, events.resize], [0, aligned(1, 'no room')])
     const later = failuresForgottenMs
     const soon = after(once, [later, events.resize], [later, aligned(1, 'no room')])
@@ -224,14 +224,14 @@ describe('an autoscale configuration', () => {
     assert.equal(long.failures, 1)
   })
 
-  it('that is configured again forgets what was decided of the one before', () => {
+  it('that is configured again keeps nothing of the configuration before', () => {
     for (const life of Object.values(lives)) {
       assert.deepEqual(after(life, [nowMs, events.configured]), fresh)
     }
   })
 })
 
-describe('whatever is said to an autoscale configuration', () => {
+describe('whatever events an autoscale configuration gets', () => {
   const story = fc.array(fc.tuple(fc.constantFrom(...Object.values(events)), fc.nat(400_000)), {
     maxLength: 40,
   })
@@ -258,7 +258,7 @@ describe('whatever is said to an autoscale configuration', () => {
     assert.equal(autoscaleWork(life) === undefined, life.phase === Over)
   })
 
-  holds('what is aligned has a cause, and nothing else has', (life) => {
+  holds('it has a cause exactly while it aligns', (life) => {
     assert.equal(life.cause !== undefined, life.phase === Aligning)
   })
 
@@ -267,7 +267,7 @@ describe('whatever is said to an autoscale configuration', () => {
     assert.ok(life.blockedUntilMs <= atMs + longestBlockMs && life.failures > 0)
   })
 
-  holds('a deletion leads to the end, as soon as all is given back', (life, atMs, event) => {
+  holds('after a deletion it is over as soon as all clones are given back', (life, atMs, event) => {
     if (event.kind !== 'delete') return
     assert.equal(decideAutoscale(life, events.closed, atMs).phase, Over)
   })

@@ -13,7 +13,7 @@ import { instanceStates } from '../../../src/domain/instance/state.ts'
 const nowMs = 1_000_000
 const warmup = { warmupMs: 2_000 }
 
-/** A clone that has run for long, with the given changes; `undefined` removes a field. */
+/** A clone that warmed up long ago, with the given changes. A field given as `undefined` is removed. */
 type Told = { readonly [Key in keyof AutoscaleMember]?: AutoscaleMember[Key] | undefined }
 function clone(told: Told = {}): AutoscaleMember {
   const usual = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { WorkerMetrics } from '../../../src/control/worker-metrics.ts'
 
 describe('metrics of the observation of services', () => {
-  it('say how many are watched, how many of them are unknown, how long a look takes and what it led to', async () => {
+  it('tell how many services are watched, how many have an unknown load, how long a round takes and what it led to', async () => {
     const metrics = new WorkerMetrics()
     assert.match(await metrics.text(), /^roost_autoscale_watched_services 0$/m)
     metrics.autoscale.round({ durationMs: 40, services: 12, unknown: 3 })

@@ -17,7 +17,7 @@ describe('the observer of autoscaled services', () => {
     world = new ObservedWorld()
   })
 
-  it('looks every second, and sees nothing to do where nothing is', async () => {
+  it('looks every second, and finds nothing to do for a service that has the right size', async () => {
     world.add('a')
     const a = world.watch('a', { target: 1 })
     await world.clock.pass(10 * observationIntervalMs)
@@ -29,7 +29,7 @@ describe('the observer of autoscaled services', () => {
     assert.equal(Math.round(loads?.['a-0']?.cpu ?? 0), 300)
   })
 
-  it('tells a load within four looks of its beginning', async () => {
+  it('decides on a higher load within four looks of its beginning', async () => {
     world.add('a')
     const a = world.watch('a', { target: 1 })
     await world.clock.pass(5_500)
@@ -39,7 +39,7 @@ describe('the observer of autoscaled services', () => {
     assert.deepEqual(world.decided, ['resize'])
   })
 
-  it('does not take a load that is still unknown at its first look for no load', async () => {
+  it('does not take a load that is unknown at the first look for a load of 0', async () => {
     world.add('a')
     world.host('one').uses('a-0', 900)
     const a = world.watch('a', { target: 1 })
@@ -50,7 +50,7 @@ describe('the observer of autoscaled services', () => {
     assert.equal(a.result?.kind === 'resize' && Math.round(a.result.decision.value), 900)
   })
 
-  it('gives back where the load is gone for long enough', async () => {
+  it('gives back when the load has been low for the settle time', async () => {
     world.add('a', { hosts: ['one', 'two'] })
     const a = world.watch('a', { target: 2 })
     for (const uuid of ['a-0', 'a-1']) for (const host of ['one', 'two']) world.host(host).uses(uuid, 10)
@@ -60,7 +60,7 @@ describe('the observer of autoscaled services', () => {
     assert.partialDeepStrictEqual(a.result, { kind: 'resize', target: 1 })
   })
 
-  it('says that a service closes whose configuration is gone', async () => {
+  it('reports that a service is closing if its configuration is gone', async () => {
     world.add('a')
     const a = world.watch('a')
     await world.clock.pass(2_000)
@@ -72,7 +72,7 @@ describe('the observer of autoscaled services', () => {
     assert.deepEqual(nobody.result, { kind: 'closing' })
   })
 
-  it('takes what is there for the size that is wanted, where none was decided on yet', async () => {
+  it('takes the present size as the target if no size was decided on yet', async () => {
     world.add('a', { hosts: ['one', 'two'] })
     const a = world.watch('a')
     await world.clock.pass(5_000)
@@ -82,7 +82,7 @@ describe('the observer of autoscaled services', () => {
     assert.deepEqual(a.result, { kind: 'align', target: 2, size: 1 })
   })
 
-  it('asks each host once for all that run there, and for nobody else', async () => {
+  it('asks each host once per round for all instances that run there, and for no others', async () => {
     world.add('a', { hosts: ['one', 'two', 'two'] })
     world.add('b', { hosts: ['two'] })
     world.change('a', ([first, ...others]) => [
@@ -113,7 +113,7 @@ describe('the observer of autoscaled services', () => {
       assert.partialDeepStrictEqual(a.result, { kind: 'resize', target: 1 })
     })
 
-    it('adds where the load of the others alone is too much', async () => {
+    it('adds an instance if the load of the others alone requires that', async () => {
       world.add('a', { hosts: ['one', 'two'] })
       const a = world.watch('a', { target: 2 })
       world.host('two').fails = true
@@ -123,7 +123,7 @@ describe('the observer of autoscaled services', () => {
       assert.partialDeepStrictEqual(a.result, { kind: 'resize', target: 3 })
     })
 
-    it('keeps its last answer for a limited time only', async () => {
+    it('uses the last answer of that host for a limited time only', async () => {
       world.add('a')
       const a = world.watch('a', { target: 1 })
       await world.clock.pass(5_000)
@@ -152,7 +152,7 @@ describe('the observer of autoscaled services', () => {
       assert.partialDeepStrictEqual(b.result, { kind: 'resize', target: 2 })
     })
 
-    it('takes an answer that comes late for the next round', async () => {
+    it('uses an answer that comes after the limit in the next round', async () => {
       world.add('a')
       const a = world.watch('a', { target: 1 })
       world.host('one').answerMs = answerLimitMs + 300
@@ -165,7 +165,7 @@ describe('the observer of autoscaled services', () => {
     })
   })
 
-  it('has no load of a host that was started again until it has answered twice', async () => {
+  it('knows no load of a host that was started again until that host has answered twice', async () => {
     world.add('a')
     const a = world.watch('a', { target: 1 })
     await world.clock.pass(5_500)
@@ -178,7 +178,7 @@ describe('the observer of autoscaled services', () => {
     assert.equal(a.result, undefined)
   })
 
-  it('begins the mean anew where other instances count', async () => {
+  it('begins the mean anew when other instances count', async () => {
     world.add('a')
     const a = world.watch('a', { target: 2 })
     world.change('a', (members) => [...members, world.member('a-1')])
@@ -195,7 +195,7 @@ describe('the observer of autoscaled services', () => {
 
   describe('while the database is away', () => {
     for (const how of ['fails', 'hangs'] as const) {
-      it(`decides nothing, says so, and goes on afterwards (it ${how})`, async () => {
+      it(`decides nothing, tells why, and goes on afterwards (the database ${how})`, async () => {
         world.add('a')
         const a = world.watch('a', { target: 1 })
         await world.clock.pass(5_000)
@@ -220,7 +220,7 @@ describe('the observer of autoscaled services', () => {
       })
     }
 
-    it('asks it once at a time', async () => {
+    it('has one query under way at most', async () => {
       world.add('a')
       world.database = 'hangs'
       world.watch('a')
@@ -228,7 +228,7 @@ describe('the observer of autoscaled services', () => {
       assert.equal(world.queries, 1)
     })
 
-    it('tells a watch that saw nothing yet, too', async () => {
+    it('tells the trouble also to a watch that had no look yet', async () => {
       world.database = 'fails'
       const a = world.watch('a')
       await world.clock.pass(10_000)
@@ -237,7 +237,7 @@ describe('the observer of autoscaled services', () => {
   })
 
   describe('the end of a watch', () => {
-    it('comes at once where it is called off, also in the middle of a round, and no look follows', async () => {
+    it('comes at once when the watch is called off, even in the middle of a round, and no look follows', async () => {
       world.add('a')
       const a = world.watch('a')
       world.host('one').answerMs = null
@@ -251,7 +251,7 @@ describe('the observer of autoscaled services', () => {
       assert.deepEqual([world.queries, world.clock.pending, a.result], [queries, 0, undefined])
     })
 
-    it('is not taken for a decision where the round that it fell into would have made one', async () => {
+    it('leaves no decision from the round during which the watch was called off', async () => {
       world.add('a')
       const a = world.watch('a', { target: 3 })
       world.host('one').answerMs = null
@@ -274,7 +274,7 @@ describe('the observer of autoscaled services', () => {
       assert.deepEqual([again.result, b.result, b.error], [{ kind: 'closing' }, undefined, undefined])
     })
 
-    it('comes for all where the observer is closed, and nobody can begin another', async () => {
+    it('comes for all watches when the observer is closed, and no other watch can begin', async () => {
       world.add('a')
       const a = world.watch('a')
       await world.clock.pass(2_000)
@@ -284,7 +284,7 @@ describe('the observer of autoscaled services', () => {
       assert.equal(world.clock.pending, 0)
     })
 
-    it('comes at the beginning where the watch was already called off', async () => {
+    it('comes at once for a watch that was called off before it began', async () => {
       const controller = new AbortController()
       controller.abort(new Error('called off'))
       const { signal } = controller
@@ -295,7 +295,7 @@ describe('the observer of autoscaled services', () => {
       assert.equal(world.clock.pending, 0)
     })
 
-    it('leaves the counters for whoever watches next, so that it sees a load at once', async () => {
+    it('keeps the last counters, so that the next watch knows the load at its first look', async () => {
       world.add('a')
       world.watch('a', { target: 1 }).controller.abort()
       const first = world.watch('a', { target: 1 })
@@ -320,7 +320,7 @@ describe('the observer of autoscaled services', () => {
     assert.deepEqual([b.error, b.views.at(-1)?.size, world.failures], [undefined, 1, 0])
   })
 
-  it('sees a thousand services in one round', async () => {
+  it('looks at a thousand services in one round, with one query and one question to each host', async () => {
     const hosts = ['one', 'two', 'three']
     const watched = many(1_000, hosts)
     await world.clock.pass(6_000)
@@ -340,7 +340,7 @@ describe('the observer of autoscaled services', () => {
     )
   })
 
-  it('tells few services of their looks at each fifth, and many in turns', async () => {
+  it('sends a view at every fifth look if it watches few services, and in turns if it watches many', async () => {
     const few = many(3, ['one'])
     await world.clock.pass(4 * roundsPerView * 1_000)
     assert.deepEqual(
@@ -358,7 +358,7 @@ describe('the observer of autoscaled services', () => {
     }
   })
 
-  /** Watches services with one instance each. */
+  /** Begins to watch `count` services, each with one instance. */
   function many(count: number, hosts: readonly string[]) {
     const uuids = Array.from({ length: count }, (_, index) => `s${index}`)
     for (const [index, uuid] of uuids.entries())

@@ -52,7 +52,7 @@ const load = fc.record({
   in_flight: fc.nat({ max: 1_200 }),
   requests_per_second: fc.nat({ max: 1_200 }),
 })
-/** Most instances run, because little happens to others. */
+/** Most instances run: with many that do not, hardly any size would be decided on. */
 const state = fc.oneof(
   { weight: 6, arbitrary: fc.constant('running' as const) },
   { weight: 1, arbitrary: fc.constantFrom(...instanceStates) },
@@ -129,7 +129,7 @@ function* looksAt(told: World): Generator<{ observation: AutoscaleObservation; v
 }
 
 describe('whatever an autoscaled service looks like', () => {
-  it('its policies are such that could be written', () => {
+  it('its policies are valid', () => {
     fc.assert(
       fc.property(policy, (each) => {
         fc.pre(each.steps[0]?.upperBound !== 0)
@@ -139,7 +139,7 @@ describe('whatever an autoscaled service looks like', () => {
   })
 
   let [grown, shrunk, rested, aligned] = [0, 0, 0, 0]
-  it('its size is decided on within the bounds, with a reason, and given back only in full sight', () => {
+  it('a new size is within the bounds and has a reason, and no instance is given back while a load is unknown', () => {
     fc.assert(
       fc.property(world, (told) => {
         for (const { observation, verdict } of looksAt(told)) {
@@ -159,7 +159,7 @@ describe('whatever an autoscaled service looks like', () => {
           assert.notEqual(outcome.target, target)
           if (outcome.target > target) {
             grown += 1
-            // A target below the smallest size grows up to that, whatever the policies propose.
+            // A target below min_size is raised to min_size, whatever the policies propose.
             const isRaised = target < bounds.minSize && outcome.target === bounds.minSize
             assert.ok(nowMs >= blockedUntilMs && (isRaised || outcome.decision.proposed > target))
           } else {
@@ -174,7 +174,7 @@ describe('whatever an autoscaled service looks like', () => {
       }),
       { numRuns: 500 },
     )
-    // Worlds in which nothing happens would show nothing.
+    // The rules hold trivially in worlds where nothing happens. So each kind of outcome has to occur.
     for (const count of [grown, shrunk, rested, aligned]) assert.ok(count > 0, String(count))
   })
 
@@ -197,7 +197,7 @@ describe('whatever an autoscaled service looks like', () => {
     )
   })
 
-  it('the same looks have the same outcome, and none of them changes what it is given', () => {
+  it('the same looks have the same outcomes, and no look changes its arguments', () => {
     fc.assert(
       fc.property(world, (told) => {
         const [first, second] = [[...looksAt(told)], [...looksAt(told)]]

@@ -12,7 +12,7 @@ function answer(atMs: number, cpuTimeMs: number, more: Partial<LoadCounters> = {
   return { atMs, loads: { a: { cpuTimeMs, inFlight: 0, handledPerSecond: 0, ...more } } }
 }
 
-/** What each of these answers makes known of the instance. */
+/** The load of the instance that is known after each of these answers. */
 function loads(...answers: readonly HostLoads[]): unknown[] {
   let readings = noReadings
   return answers.map((each) => {
@@ -41,7 +41,7 @@ describe('samples of loads', () => {
     })
   })
 
-  it('begin again with a machine whose clock began again', () => {
+  it('begin anew when the clock of the host began anew', () => {
     assert.deepEqual(loads(answer(90_000, 5_000), answer(1_000, 6_000), answer(2_000, 6_100)), [
       undefined,
       undefined,
@@ -49,7 +49,7 @@ describe('samples of loads', () => {
     ])
   })
 
-  it('are none where the counter went back, and go on from there', () => {
+  it('are unknown when the counter went back, and known again from the next answer on', () => {
     assert.deepEqual(loads(answer(1_000, 5_000), answer(2_000, 4_000), answer(3_000, 4_200)), [
       undefined,
       undefined,
@@ -57,13 +57,13 @@ describe('samples of loads', () => {
     ])
   })
 
-  it('are none over a gap', () => {
+  it('are unknown over a gap between two answers', () => {
     const after = 1_000 + longestSampleMs
     assert.deepEqual(loads(answer(1_000, 0), answer(after, 5_000)), [undefined, 1_000])
     assert.deepEqual(loads(answer(1_000, 0), answer(after + 1, 5_000)), [undefined, undefined])
   })
 
-  it('keep the last where two answers follow each other closely', () => {
+  it('stay as they are when two answers follow each other closely', () => {
     const soon = 2_000 + shortestSampleMs - 1
     assert.deepEqual(loads(answer(1_000, 0), answer(2_000, 100), answer(soon, 1_000), answer(3_000, 1_100)), [
       undefined,
@@ -73,7 +73,7 @@ describe('samples of loads', () => {
     ])
   })
 
-  it('are none where an instance is missing, and compare with nothing after a gap of it', () => {
+  it('are unknown when an answer leaves the instance out; the next one is compared with the last that had it, if recent', () => {
     const without = { atMs: 2_000, loads: {} }
     assert.deepEqual(loads(answer(1_000, 0), without, answer(3_000, 400)), [undefined, undefined, 200])
     assert.deepEqual(loads(answer(1_000, 0), without, answer(2_000 + longestSampleMs, 400)), [

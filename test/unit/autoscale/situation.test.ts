@@ -30,13 +30,13 @@ describe('how a service is scaled at present is told', () => {
     assert.match(seenAgo(staleAfterMs + 1).now, /^web was seen last at 2026-01-02T03:02:/)
   })
 
-  it('without a promise that nobody keeps, where no workflow runs', () => {
+  it('without a promise for a time at which no workflow may run', () => {
     const { now, next } = told({})
     assert.match(now, /^web is not watched/)
     assert.match(next, /within seconds; where a person terminated it, the next change of its policies does$/)
   })
 
-  it('with the last failure, until one more would be the first of its own', () => {
+  it('with the last failure, until that failure is forgotten', () => {
     const failure = (ms: number) =>
       told({ seen: { life: { ...watching, failures: 2, failedAtMs: nowMs - ms, trouble: 'no room' } } })
         .failure
@@ -44,7 +44,7 @@ describe('how a service is scaled at present is told', () => {
     assert.equal(failure(failuresForgottenMs + 1), undefined)
   })
 
-  it('with what failed before and is tried again', () => {
+  it('with the error of an activity that failed and is tried again', () => {
     const broken = { attempt: 3, message: 'the master is not started before its clones are gone' }
     const life = { phase: 'closing', failures: 0 } as const
     const { failure } = told({ configured: 'closing', leaving: ['a'], seen: { life, broken } })

@@ -6,7 +6,7 @@ import { adjustedSize, proposeSize, stepFor } from '../../../src/domain/autoscal
 import { findPolicyProblems, maxStepsPerPolicy, resolvePolicy } from '../../../src/domain/autoscale/steps.ts'
 import type { PolicyProblem, WrittenPolicy, WrittenStep } from '../../../src/domain/autoscale/steps.ts'
 
-/** Every valid sequence of steps: ascending bounds, and on which sides the whole is open. */
+/** A valid sequence of steps: ascending bounds, and whether the first and the last step are open. */
 const ascending = fc
   .record({
     bounds: fc.uniqueArray(fc.nat({ max: 5_000 }), { minLength: 2, maxLength: maxStepsPerPolicy - 1 }),
@@ -47,7 +47,7 @@ describe('steps of a policy', () => {
     fc.assert(fc.property(ascending, (steps) => assert.deepEqual(findPolicyProblems(written(steps)), [])))
   })
 
-  it('apply to a value one at most, and one wherever the whole reaches', () => {
+  it('cover their whole range: one step applies to each value inside, and none outside', () => {
     const value = ascending.chain((steps) =>
       fc.tuple(
         fc.constant(steps),

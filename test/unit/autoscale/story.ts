@@ -14,7 +14,7 @@ export function cpuPolicy(...steps: readonly AutoscaleStep[]) {
   return { name: 'cpu', metric: 'cpu', adjustmentType: 'change', steps } as const
 }
 
-/** Below 300 one fewer, from 600 on one more, from 800 on two more. */
+/** A CPU load below 300 millicores wants one instance fewer, from 600 on one more, from 800 on two more. */
 export const usualPolicy = cpuPolicy(
   { upperBound: 300, adjustment: -1 },
   { lowerBound: 300, upperBound: 600, adjustment: 0 },
@@ -38,7 +38,7 @@ export function member(name: string, told: Partial<AutoscaleMember> = {}): Autos
   }
 }
 
-/** A service with one look per second. Nothing else happens to it than what a test does. */
+/** A service in virtual time, with one look per second. A test sets its members, target and block. */
 export class AutoscaleStory {
   nowMs = 0
   target: number
@@ -61,7 +61,7 @@ export class AutoscaleStory {
     }
   }
 
-  /** The verdict of one look; the next is a second later. */
+  /** Takes one look and returns its verdict. The clock then stands at the next look, a second later. */
   look(loads: Loads): AutoscaleVerdict {
     const { nowMs, target, configuration, blockedUntilMs, failedAtMs } = this
     const members = this.members.map((each) => {
@@ -79,7 +79,7 @@ export class AutoscaleStory {
       ...(blockedUntilMs !== undefined && { blockedUntilMs }),
       ...(failedAtMs !== undefined && { failedAtMs }),
     })
-    // The memory is never sent to another worker, but it has to be plain JSON.
+    // The memory has to be plain JSON. A copy by way of JSON lets tests fail if it is not.
     this.memory = JSON.parse(JSON.stringify(verdict.memory)) as AutoscaleMemory
     this.nowMs += observationIntervalMs
     return verdict

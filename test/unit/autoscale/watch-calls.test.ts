@@ -34,13 +34,13 @@ describe('the calling in of watches', () => {
       signal: controller.signal,
     })
 
-  it('asks for each service once, and counts the watches that there were', async () => {
+  it('calls in the watch of each service once, and counts the services that had a watch', async () => {
     assert.equal(await begin(), 9)
     assert.deepEqual(asked.toSorted(), uuids)
     assert.equal(clock.pending, 0)
   })
 
-  it('goes on where it was when the database or Temporal was away', async () => {
+  it('goes on with the remaining services after the database or Temporal was away', async () => {
     databaseFails = 2
     for (const uuid of uuids.slice(4)) fails.add(uuid)
     const called = begin()
@@ -54,7 +54,7 @@ describe('the calling in of watches', () => {
     assert.equal(asked.filter((uuid) => uuid === 's0').length, 1)
   })
 
-  it('keeps nobody waiting for one that always fails', async () => {
+  it('lets no service wait for another whose call always fails', async () => {
     fails.add('s0')
     const called = begin()
     await clock.pass(500)
@@ -64,7 +64,7 @@ describe('the calling in of watches', () => {
     assert.equal(await called, 9)
   })
 
-  it('ends at once where the worker stops', async () => {
+  it('ends at once when the worker stops', async () => {
     for (const uuid of uuids) fails.add(uuid)
     const called = begin()
     await clock.pass(1_500)

@@ -23,7 +23,7 @@ describe('the activity that watches a service', () => {
       target: 1,
     })
 
-  it('ends with what there is to do, and beats with what it sees until then', async () => {
+  it('ends with the outcome, and heartbeats with what it sees until then', async () => {
     const result = start()
     await world.clock.pass(roundsPerView * 3_000)
     assert.equal(beats.length, 4)
@@ -36,7 +36,7 @@ describe('the activity that watches a service', () => {
     assert.equal(beats.length, 4)
   })
 
-  it('ends at once where it is called off', async () => {
+  it('ends at once when it is called off', async () => {
     const result = start()
     await world.clock.pass(1_500)
     environment.cancel()
@@ -54,7 +54,7 @@ describe('the activity that watches a service', () => {
     await result
   })
 
-  it('fails like any other activity where it is broken, and so waits as long for its next attempt', async () => {
+  it('fails like any other activity when it is broken, so that the next attempt has the usual back-off', async () => {
     world.change('a', ([member]) =>
       member === undefined ? [] : [{ ...member, state: 'unheard of' as never }],
     )

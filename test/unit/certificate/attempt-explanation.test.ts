@@ -23,7 +23,7 @@ const good: WebSeen = {
 const open = { address, scope: AddressScope.Public, state: PortState.Open }
 const closed = { ...open, state: PortState.Refused }
 const type = (short: string) => `urn:ietf:params:acme:error:${short}`
-/** A failed attempt although everything is well as seen from here. */
+/** An attempt that the authority refused, although every check from here found nothing wrong. */
 const failed: AttemptReport = {
   name,
   authority: 'acme.example',
@@ -38,7 +38,7 @@ const failed: AttemptReport = {
   problem: { type: type('unauthorized'), detail: 'it is so', status: 403 },
 }
 
-/** The explanation with each part as one line. Checks first that every sentence is well-formed. */
+/** The explanation of a report, each part as one line. It asserts that every sentence is well-formed. */
 function said(report: AttemptReport): { means: string; toDo: string; seen: string } {
   const { seen, means, toDo } = explainAttempt(report)
   for (const sentence of [...seen, ...means, ...toDo]) {
@@ -49,7 +49,7 @@ function said(report: AttemptReport): { means: string; toDo: string; seen: strin
 }
 
 describe('what is said of an attempt', () => {
-  it('is what was seen, in the order in which an authority looks', () => {
+  it('tells what was seen, in the order in which an authority checks', () => {
     assert.deepEqual(
       explainAttempt({ ...failed, dns: { ...failed.dns!, cname: ['a.example', 'b.example'] } }).seen,
       [
@@ -65,12 +65,12 @@ describe('what is said of an attempt', () => {
     )
   })
 
-  it('is no advice where the certificate came, whatever was seen from here', () => {
+  it('is no advice if the certificate was issued, whatever was seen from here', () => {
     const { means, toDo } = said({ ...failed, web: [{ ...good, ...closed }], outcome: AttemptOutcome.Issued })
     assert.deepEqual([means, toDo], ['', ''])
   })
 
-  it('is nothing of what was not noted', () => {
+  it('leaves out what the report does not have', () => {
     assert.deepEqual(explainAttempt({}), { seen: [], means: [], toDo: [] })
     assert.deepEqual(explainAttempt({ name }), { seen: [], means: [], toDo: [] })
   })
@@ -86,7 +86,7 @@ describe('what is said of an attempt', () => {
         assert.match(said(report).toDo, /^Make an A or AAAA record, or a CNAME/)
       }
     })
-    it('blames the servers where they do not answer, and not the records', () => {
+    it('blames the name servers if they do not answer, and not the records', () => {
       for (const failure of [LookupFailure.ServerFailed, LookupFailure.NoAnswer]) {
         assert.match(said(dns(failure)).toDo, /^Check the DNS servers/)
         assert.doesNotMatch(said(dns(failure)).toDo, /Make an A/)
@@ -121,7 +121,7 @@ describe('what is said of an attempt', () => {
       assert.match(said(caa(['issue', ';'])).means, /permit no authority at all/)
       assert.match(said(caa(['issue', 'acme.example'], ['future', 'x', true])).means, /critical tag, future/)
     })
-    it('has nothing against records that permit it, or say nothing of it', () => {
+    it('finds nothing wrong with records that permit the authority or do not concern it', () => {
       for (const report of [
         caa(['ISSUE', ' ACME.example ; x=1']),
         caa(['iodef', 'mailto:a@b.c']),
@@ -131,7 +131,7 @@ describe('what is said of an attempt', () => {
         assert.doesNotMatch(said(report).means, /permit|critical/)
       }
     })
-    it('does not guess where the authority does not say its name', () => {
+    it('does not guess if the authority does not tell its name for CAA', () => {
       assert.doesNotMatch(said({ ...caa(['issue', 'other.example']), caaIdentities: [] }).means, /permit/)
     })
     it('says that a failed look-up forbids as well', () => {
@@ -157,7 +157,7 @@ describe('what is said of an attempt', () => {
         assert.match(toDo, /port 443 alone will do/)
       }
     })
-    it('says what else answers, where that may be told', () => {
+    it('says what else answers there, if that may be told', () => {
       const other = { answer: WebAnswer.Other, status: 404, excerpt: '<h1>nginx' }
       assert.match(said(web(other)).seen, /something else answers: 404 that begins with "<h1>nginx"/)
       assert.match(said(web(other)).means, /Something other than this gateway/)
@@ -204,11 +204,11 @@ describe('what is said of an attempt', () => {
       assert.doesNotMatch(means, /authority is away/)
       assert.match(toDo, /ROOST_ACME_ORDERS/)
     })
-    it('suspects firewalls where it is well from here, and only from here', () => {
+    it('suspects a firewall if all is well from here but the authority got no answer', () => {
       assert.match(said(web({})).means, /can be reached from here, and not from/)
       assert.doesNotMatch(said(web({ answer: WebAnswer.Other })).means, /not from where/)
     })
-    it('minds port 443 and not 80 where the proof was by TLS', () => {
+    it('looks at port 443 and not at port 80 if the proof was by TLS', () => {
       const byTls = { ...failed, web: [{ ...good, ...closed }], challenge: ChallengeKind.TlsAlpn01 }
       assert.doesNotMatch(said(byTls).means, /closed/)
       assert.match(said({ ...byTls, tls: [closed] }).means, /Port 443/)
@@ -218,7 +218,7 @@ describe('what is said of an attempt', () => {
   describe('of what the authority said', () => {
     const of = (short: string, outcome: AttemptOutcome = AttemptOutcome.Failed) =>
       said({ ...failed, outcome, problem: { type: type(short), detail: 'no' } })
-    it('is in words what each problem means and what to do', () => {
+    it('says in words what each problem means and what to do', () => {
       const known =
         'dns connection unauthorized incorrectResponse tls caa userActionRequired externalAccountRequired ' +
         'invalidContact unsupportedContact accountDoesNotExist'
@@ -226,13 +226,13 @@ describe('what is said of an attempt', () => {
         assert.ok(of(short).means !== '' && of(short).toDo !== '', short)
       }
     })
-    it('is the authority’s own sentence for one that is not known, and no more', () => {
+    it('is only the authority’s own sentence if the problem is of an unknown type', () => {
       for (const short of ['somethingNew', 'toString', 'constructor']) assert.equal(of(short).means, '')
       const { means, seen } = said({ ...failed, problem: { type: 'about:blank', detail: 'no' } })
       assert.equal(means, '')
       assert.match(seen, /it is so/)
     })
-    it('comes first where it decides: refused for good, or not a failure', () => {
+    it('comes first if that decides the outcome: refused for good, or not a failure', () => {
       const { means } = explainAttempt({
         ...failed,
         web: [{ ...good, ...closed }],
@@ -242,7 +242,7 @@ describe('what is said of an attempt', () => {
       assert.match(means[0] ?? '', /as a matter of policy/)
       assert.match(of('rateLimited', AttemptOutcome.Later).toDo, /^Nothing: it is tried again/)
     })
-    it('that it is away is no failure of the name', () => {
+    it('blames the authority and not the name if the authority is away', () => {
       const { problem: _, ...report } = failed
       assert.match(said({ ...report, outcome: AttemptOutcome.Later }).means, /away or busy/)
     })
@@ -252,7 +252,7 @@ describe('what is said of an attempt', () => {
 describe('the kind of proof', () => {
   const { answer: _, ...unanswered } = good
   const shut = (state: PortState): WebSeen => ({ ...unanswered, state })
-  it('is by TLS where port 80 is closed everywhere and 443 open somewhere, and else by HTTP', () => {
+  it('is TLS if port 80 is closed at all addresses and port 443 is open at one of them, and HTTP otherwise', () => {
     const refused = shut(PortState.Refused)
     assert.equal(preferredChallenge({ web: [refused], tls: [open] }), 'tls-alpn-01')
     assert.equal(

@@ -84,7 +84,10 @@ const events = {
   delete: { kind: 'delete' },
 } satisfies Record<CertificateEventKind, CertificateLifeEvent>
 
-/** The result of each event that changes something. An event that is not named here changes nothing. */
+/**
+ * What each event changes in each life. An event that is not named here changes nothing. The events `gone`
+ * and `delete` are not in this table: they end every life.
+ */
 type Change = Partial<Record<keyof CertificateLife, unknown>>
 const changes: Record<LifeName, Partial<Record<CertificateEventKind, Change>>> = {
   new: {
@@ -144,7 +147,7 @@ describe('the life of a requested certificate', () => {
     assert.equal(ms - nowMs, 4 * dayMs + 111 * minuteMs)
   })
 
-  it('takes the word of an authority on when to come again, from a minute to 30 days', () => {
+  it('waits as long as an authority asks before the next attempt, from a minute to 30 days', () => {
     const told = [0, 5 * minuteMs, 3 * dayMs, 29 * dayMs, 400 * dayMs].map((afterMs) => {
       const event = { ...events['step-failed'], verdict: 'later', retryAtMs: nowMs + afterMs } as const
       const { nextAtMs, step, attempt } = decideCertificate(lives['at a step'], event, at())
@@ -154,7 +157,7 @@ describe('the life of a requested certificate', () => {
     assert.deepEqual(told, [minuteMs, 5 * minuteMs, 3 * dayMs, 29 * dayMs, 30 * dayMs])
   })
 
-  it('ends when no renewal came in time, and is pending with a new sequence', () => {
+  it('is pending with a new sequence of attempts when the certificate expired without a renewal', () => {
     const { notAfterMs } = validity
     for (const name of ['valid, asking', 'valid, at rest', 'between renewals'] as const) {
       const ended = decideCertificate(lives[name], events.tick, at(notAfterMs))
@@ -164,14 +167,14 @@ describe('the life of a requested certificate', () => {
     assert.deepEqual([underWay.state, underWay.step, underWay.attempt], [Pending, Prove, 1])
   })
 
-  it('serves on where the authority refuses a renewal, and asks daily', () => {
+  it('stays valid if the authority refuses a renewal, and tries again daily', () => {
     const refused = { ...events['step-failed'], verdict: 'refused' } as const
     const life = decideCertificate(lives['renewing'], refused, at())
     assert.deepEqual([life.state, life.nextAtMs], [Valid, nowMs + dayMs])
     assert.equal(decideCertificate(lives['at a step'], refused, at()).state, Failed)
   })
 
-  it('follows the authority in when to renew, but not to the very end', () => {
+  it('renews when the authority advises, but not later than its own last moment', () => {
     const advised = (startMs: number, endMs: number): number =>
       decideCertificate(
         lives['valid, asking'],
@@ -183,7 +186,7 @@ describe('the life of a requested certificate', () => {
     assert.equal(advised(nowMs + 88 * dayMs, nowMs + 100 * dayMs), 80 * dayMs)
   })
 
-  it('goes on from its row with the attempt that it was at, which is not counted again', () => {
+  it('goes on from its row with the attempt that was under way, which is not counted again', () => {
     const recorded: CertificateLife = { state: Pending, attempt: 3, failure: 'elsewhere', revision: 9 }
     const life = decideCertificate(recorded, events.begin, at())
     assert.deepEqual([life.step, life.attempt, life.revision], [Order, 3, 9])

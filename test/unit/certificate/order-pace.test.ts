@@ -32,7 +32,7 @@ const ask = (order: WantedOrder, before: readonly MadeOrder[], ahead = none, use
 const inMinutes = (minutes: number) => nowMs + minutes * 60_000
 
 describe('orders for certificates', () => {
-  it('of one user are a quarter of what the authority takes, and go on when the oldest counts no more', () => {
+  it('of one user are at most a quarter of what the authority takes, until the oldest is out of the window', () => {
     const before = made('ann', [170, 20])
     const putOff = ask(wanted('ann'), before)
     assert.equal(putOff?.retryAtMs, inMinutes(10))
@@ -41,7 +41,7 @@ describe('orders for certificates', () => {
     assert.equal(ask(wanted('ann'), made('ann', [180, 20])), undefined)
   })
 
-  it('of one user are more where there are fewer users, and still leave a share to renewals', () => {
+  it('of one user are more if there are fewer users, and still leave a share to renewals', () => {
     const many = (count: number) =>
       made(
         'ann',
@@ -72,7 +72,7 @@ describe('orders for certificates', () => {
     assert.equal(putOff?.retryAtMs, inMinutes(140))
   })
 
-  it('for one name are few in an hour, whoever asks', () => {
+  it('for one name have a bound of their own, whoever asks', () => {
     const fqdn = 'bad.example.test'
     const before = [...made('ann', [50, 40], { fqdn }), ...made('bob', [30], { fqdn })]
     const putOff = ask(wanted('eve', { fqdn }), before)
@@ -81,7 +81,7 @@ describe('orders for certificates', () => {
     assert.equal(ask(wanted('eve'), before), undefined)
   })
 
-  it('that wait come back one after the other, those that wait for longest first', () => {
+  it('that wait are tried again one after the other, the one that has waited longest first', () => {
     const before = made('ann', [170, 20])
     const returns = [0, 1, 2, 3, 4].map((ofUser) => {
       return ask(wanted('ann'), before, { ofUser, ofAll: ofUser })?.retryAtMs

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { messages, parse } from '../../support/parsed-requests.ts'
 
 describe('what a request leaves out', () => {
-  it('is left out of the query: an empty value there is refused, and so is an empty element of a list', () => {
+  it('must not be in the query: an empty value is refused there, and so is an empty element of a list', () => {
     const empty = (name: string) => [
       `Query parameter '${name}' has an empty value: give one, or leave the parameter out`,
     ]
@@ -17,7 +17,7 @@ describe('what a request leaves out', () => {
     assert.deepEqual(messages('listImages', { query: 'digest=&tagged' }), empty('digest'))
   })
 
-  it('may be null in a body, and nothing else may be', () => {
+  it('may be null in a body, but a required value may not be null', () => {
     const body = {
       image: 'a',
       name: null,

@@ -30,7 +30,7 @@ describe('the catalogue of errors', () => {
       assert.ok(statuses.has(failures[name].httpStatus), `${name}: ${failures[name].httpStatus}`)
   })
 
-  it('says of failures that pass, and of no others, that another attempt may succeed', () => {
+  it('marks exactly the failures that pass by themselves as worth another attempt', () => {
     for (const name of names) {
       const { httpStatus, retryable } = failures[name]
       if ([408, 429, 500, 503].includes(httpStatus)) assert.ok(retryable, name)
@@ -38,7 +38,7 @@ describe('the catalogue of errors', () => {
     }
   })
 
-  it('fills in every placeholder of a sentence, and nothing into what was filled in', () => {
+  it('fills in every placeholder of a sentence, but none in a value that was filled in', () => {
     assert.equal(
       problem('notFound', { kind: 'instance', by: 'name', value: '{kind}' }).message,
       "No instance with name '{kind}'",

@@ -33,7 +33,7 @@ function endpoint({ method, path, localPath }: Operation, local: boolean): Json 
   return document['paths'][local ? localPath! : path][method.toLowerCase()]
 }
 
-/** The failures of a request; empty if it is accepted. */
+/** The messages with which a request is refused; none if it is accepted. */
 function failuresOf(operation: Operation, request: Partial<RawRequest>): readonly string[] {
   const owner = operation.path.includes('{owner}') ? { owner: 'web' } : {}
   try {
@@ -51,8 +51,8 @@ describe('the requests that openapi.json describes', () => {
   it('are described by expressions that tools in every language read alike', () => {
     const patterns = [...new Set(patternsIn(document))]
     assert.ok(patterns.length > 5)
-    // No look-around, named group, back-reference, class by name and escape but of a dot, a star and a
-    // control character.
+    // These patterns have no look-around, no named group, no back-reference and no class such as `\d`. Their
+    // only escapes are a dot, a star and control characters.
     const portable = /^(?:[^\\(]|\((?!\?)|\(\?:|\\[.*]|\\u00[01789][0-9a-f])*$/u
     for (const pattern of patterns) {
       assert.match(pattern, portable)
@@ -72,8 +72,8 @@ describe('the requests that openapi.json describes', () => {
           fc.assert(
             fc.property(samples.of(schema), (body) => {
               const failures = failuresOf(operation, { body, ...object })
-              // Objects that the body does not name have to be named by the query, or the request is about
-              // all objects. In an array this is so for each.
+              // A sample may leave out the identifier of an object, because the query may name that object
+              // instead. There is no query here, so this one refusal is right.
               const isUnnamed = namesObjects(operation) && !local
               const wrong = failures.filter(
                 (message) => !isUnnamed || !message.startsWith('Missing identifier'),

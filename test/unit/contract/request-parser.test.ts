@@ -21,7 +21,7 @@ describe('a request', () => {
     )
   })
 
-  it('has its parameters per object, whichever way they came', () => {
+  it('has the parameters of each object, whether they came in the query or in the body', () => {
     const expected = [
       { target: { by: 'name', value: 'a' }, parameters: { offset: 1, limit: 3 } },
       { target: { by: 'name', value: 'b' }, parameters: { offset: 2, limit: 3 } },
@@ -184,7 +184,7 @@ describe('a request', () => {
       query: {},
       page: {},
     })
-    // A part has no UUID: what looks like one is a name.
+    // A part has no UUID. So text that looks like a UUID is the name of a part.
     const named = { target: { by: 'name', value: uuid.toLowerCase() }, parameters: {} }
     assert.deepEqual(parts(uuid, 'Web').objects, [named])
     assert.deepEqual(
@@ -237,7 +237,7 @@ describe('a request', () => {
       const before = process.cpuUsage()
       assert.ok(messages(id, { body }).length <= maxReportedErrors)
       const { user, system } = process.cpuUsage(before)
-      // Ten times what it takes, and a fraction of what the validator takes.
+      // The bound is ten times the usual cost. The validator alone would take far longer for the whole body.
       assert.ok(user + system < 300_000, `${id}: ${user + system} microseconds`)
     }
   })

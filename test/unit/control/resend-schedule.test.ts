@@ -16,7 +16,7 @@ describe('what was sent and had no effect yet', () => {
     assert.deepEqual(sentAtS, [0, 2, 6, 14, 30, 62, 126, 254, 510, 810, 1_110])
   })
 
-  it('is due at once after it was gone for a while', () => {
+  it('is due at once when it comes back after a while', () => {
     const schedule = new ResendSchedule()
     schedule.sent('a', 0)
     assert.deepEqual(schedule.due(['a', 'b'], self, 1_000), ['b'])

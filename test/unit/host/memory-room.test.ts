@@ -16,7 +16,7 @@ describe('the memory of a host', () => {
     assert.equal(memoryLimitMb({ ...host, reserveMb: 5_000 }), 0)
   })
 
-  it('takes what fits to the last MiB, and says of the rest what is asked, used and there', () => {
+  it('admits an instance that fits to the last MiB, and refuses a larger one with what is asked, used and there', () => {
     const asked = { memoryMb: 1_024, usedMb: 3_072 - footprintMb(1_024) }
     assert.equal(findMemoryLack(host, asked), undefined)
     assert.equal(
@@ -69,8 +69,8 @@ describe('the ledger of memory', () => {
         const starting = new Map<string, () => void>()
         for (const { who, memoryMb } of steps) {
           const instanceUuid = String(who)
-          // Each turn of an instance is its next step: it starts, it runs while it is still counted as
-          // starting, it runs alone, it ends.
+          // Each turn of an instance is its next step. First it is admitted and its VM runs. Then its
+          // admission ends and only the VM counts. Then the VM ends.
           if (starting.has(instanceUuid)) {
             starting.get(instanceUuid)?.()
             starting.delete(instanceUuid)

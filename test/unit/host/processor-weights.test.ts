@@ -1,11 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { meanBusy, processorWeights } from '../../../src/domain/host/processor-weights.ts'
 
-describe('what the users of a host weigh at its processors', () => {
+describe('the processor weight of each user of a host', () => {
   const weights = (busy: Readonly<Record<string, number>>, processors = 2) =>
     Object.fromEntries(processorWeights(new Map(Object.entries(busy)), processors))
 
-  it('is the same for all who have no more than an equal part', () => {
+  it('is 1 for each user who uses no more than an equal part', () => {
     assert.deepEqual(weights({ ann: 1, bob: 1 }), { ann: 1, bob: 1 })
     assert.deepEqual(weights({ ann: 0.5, bob: 0.9, eve: 0 }), { ann: 1, bob: 1, eve: 1 })
     assert.deepEqual(weights({ ann: 16 / 3, bob: 16 / 3, eve: 16 / 3 }, 16), { ann: 1, bob: 1, eve: 1 })
@@ -18,7 +18,7 @@ describe('what the users of a host weigh at its processors', () => {
     assert.ok(ann !== undefined && ann > 0.5 && ann < 0.6)
   })
 
-  /** As the kernel shares: by weight, and nobody gets more than is wanted. */
+  /** Divides two processors as the kernel does: by weight, and no user gets more than it wants. */
   function share(
     wants: Readonly<Record<string, number>>,
     weight: Readonly<Record<string, number>>,
@@ -39,7 +39,7 @@ describe('what the users of a host weigh at its processors', () => {
     return given
   }
 
-  it('comes to rest with equal parts where all want everything, whoever had it before', () => {
+  it('leads to equal parts if all users want everything, whatever each had before', () => {
     let mean: Record<string, number> = { ann: 2, bob: 0, eve: 0.3 }
     let given: Record<string, number> = {}
     for (let look = 0; look < 30; look++) {
@@ -53,7 +53,7 @@ describe('what the users of a host weigh at its processors', () => {
       assert.ok(Math.abs(amount - 2 / 3) < 0.01, JSON.stringify(given))
   })
 
-  it('gives a user who had little nearly a whole processor at once, beside one who spins', () => {
+  it('gives a user who had little a whole processor at once, beside a user who takes all there is', () => {
     const { bob = 0 } = share({ ann: 2, bob: 1 }, weights({ ann: 2, bob: 0.1 }))
     assert.equal(bob, 1)
   })

@@ -16,7 +16,7 @@ import { hostAwayAfterMs, leaseKeptMs, leaseValidMs } from '../../../src/domain/
 
 const { None, Down, Silent, Away, Unreachable } = HostSilence
 
-/** The signs of a host that refused a connection every second until then. */
+/** The signs of a host that has refused one connection every second, from `fromMs` until `untilMs`. */
 function refusedUntil(untilMs: number, from: HostSigns = heardNow(0), fromMs = 1_000): HostSigns {
   let signs = from
   for (let nowMs = fromMs; nowMs <= untilMs; nowMs += 1_000) signs = refused(signs, nowMs)
@@ -24,7 +24,7 @@ function refusedUntil(untilMs: number, from: HostSigns = heardNow(0), fromMs = 1
 }
 
 describe('the silence of a host', () => {
-  it('ends leases after their time, and the wait for it 2 s later', () => {
+  it('ends leases when they run out, and the wait of new traffic 2 s later', () => {
     const signs = heardNow(0)
     const timeline = [0, leaseValidMs - 1, leaseValidMs, silentHostAwayMs - 1, silentHostAwayMs, 3_600_000]
     assert.deepEqual(
@@ -33,26 +33,26 @@ describe('the silence of a host', () => {
     )
   })
 
-  it('is none while its agent’s port refuses, and new traffic is sent away no sooner than otherwise', () => {
+  it('is only `down` while its agent’s port refuses, and turns new traffic away no sooner than other silence', () => {
     assert.equal(silenceOf(refusedUntil(19_000), 19_500), None)
     assert.equal(silenceOf(refusedUntil(21_000), hostAwayAfterMs + 1_000), Down)
     assert.equal(silenceOf(refusedUntil(300_000), 301_000), Down)
   })
 
-  it('is served through for some minutes, and not for ever', () => {
+  it('is `away` when the agent’s port has refused for some minutes', () => {
     const signs = refusedUntil(servedWithoutAgentMs + 60_000)
     assert.equal(silenceOf(signs, servedWithoutAgentMs - 1), Down)
     assert.equal(silenceOf(signs, servedWithoutAgentMs), Away)
   })
 
-  it('begins with a gap between two refusals that a lease does not outlast', () => {
+  it('begins with a gap between two refusals that is as long as a lease', () => {
     const gap = refused(refusedUntil(10_000), 10_000 + leaseValidMs)
     assert.equal(silenceOf(gap, 10_000 + leaseValidMs), Silent)
     assert.equal(silenceOf(refusedUntil(60_000, gap, 16_000), 60_500), Away, 'refusals after it mend nothing')
     assert(leaseValidMs < leaseKeptMs, 'an agent that lived in a gap has nothing sent to standby')
   })
 
-  it('is that of its machine where an attempt found nobody, and not where it accepts and hangs', () => {
+  it('is `unreachable` if no attempt reached the machine, but not if the machine accepts and then hangs', () => {
     const signs = missed(heardNow(0))
     assert.equal(silenceOf(signs, unreachableAfterMs - 1), Away)
     assert.equal(silenceOf(signs, unreachableAfterMs), Unreachable)
@@ -62,7 +62,7 @@ describe('the silence of a host', () => {
     assert.equal(silenceOf(heardNow(60_000), 60_000), None)
   })
 
-  it('is told step by step, whatever the looks at it left out', () => {
+  it('is reported step by step, even if the looks left steps out', () => {
     const said = (told: HostSilence, now: HostSilence) => nextTrouble(told, now)
     assert.deepEqual(
       [said(None, Unreachable), said(Silent, Unreachable), said(Away, Unreachable)],

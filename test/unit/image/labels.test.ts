@@ -37,7 +37,7 @@ describe('labels of an image', () => {
     })
   }
 
-  it('one that is wrong does not take the others with it', () => {
+  it('stay in force if another label is wrong', () => {
     const { defaults } = readImageLabels({ 'roost.memory_mb': 'x', 'roost.vcpus': '4' })
     assert.deepEqual(defaults, { vcpus: 4 })
   })

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { maxImageOwnersTold } from '../../../src/domain/host/api-protocol.ts'
 import { ToldImages } from '../../../src/host/images/told-images.ts'
 
-describe('what a heartbeat tells of the room that images take', () => {
+describe('the room of images in a heartbeat', () => {
   const warnings: unknown[] = []
   const log = {
     info: () => undefined,
@@ -12,18 +12,18 @@ describe('what a heartbeat tells of the room that images take', () => {
   let used: () => Promise<ReadonlyMap<string, number>>
   const told = new ToldImages({ images: { usedBytes: async () => await used() }, log })
 
-  it('is each user’s share', async () => {
+  it('is the share of each user', async () => {
     used = async () => await Promise.resolve(new Map([['ann', 7]]))
     assert.deepEqual(await told.bytesByUser(), { ann: 7 })
   })
 
-  it('is what was known last where it can not be read, so that the heartbeat goes on', async () => {
+  it('is the last known one if the disk can not be read, so that heartbeats go on', async () => {
     used = async () => await Promise.reject(new Error('the disk fails'))
     assert.deepEqual(await told.bytesByUser(), { ann: 7 })
     assert.equal(warnings.length, 1)
   })
 
-  it('is of the users that hold most, so that no number of users makes a heartbeat too large', async () => {
+  it('names only the users that hold most, so that no number of users makes a heartbeat too large', async () => {
     const users = Array.from(
       { length: maxImageOwnersTold + 2 },
       (_, index) => [`user-${index}`, index] as const,

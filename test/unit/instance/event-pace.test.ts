@@ -4,7 +4,7 @@ import { EventPace } from '../../../src/host/instance/event-pace.ts'
 
 const sleepsPerMinute = 6
 
-describe('how often instances may tell of themselves', () => {
+describe('how often instances may send events', () => {
   let nowMs: number
   let pace: EventPace
   beforeEach(() => {
@@ -21,7 +21,7 @@ describe('how often instances may tell of themselves', () => {
   const idle = (epoch: number): HostEvent => ({ kind: 'idle', boot: 1, epoch, sinceMs: 0 })
   const disabled: HostEvent = { kind: 'disabled', boot: 1, disabled: true }
 
-  it('a user has as many fall asleep at once as in a minute, and then one after the other', () => {
+  it('a user may report the idle periods of a minute at once, and then one after the other', () => {
     const told = several(20).filter((each) => pace.mayTell(each, idle(1)))
     assert.equal(told.length, sleepsPerMinute)
     nowMs += 60_000 / sleepsPerMinute
@@ -29,12 +29,12 @@ describe('how often instances may tell of themselves', () => {
     assert.equal(later.length, 1)
   })
 
-  it('what one user used up leaves the others theirs', () => {
+  it('a user who has used up a share leaves the shares of others whole', () => {
     for (const each of several(20)) pace.mayTell(each, idle(1))
     assert.ok(pace.mayTell(instance('other', 'another user'), idle(1)))
   })
 
-  it('an idle period counts once, however often it is told', () => {
+  it('an idle period counts once, however often it is reported', () => {
     const one = instance('one')
     for (let told = 0; told < 2 * sleepsPerMinute; told += 1) {
       assert.ok(pace.mayTell(one, idle(1)), `${told} times before`)
@@ -44,7 +44,7 @@ describe('how often instances may tell of themselves', () => {
     assert.equal(told.length, sleepsPerMinute)
   })
 
-  it('one instance says a few words at once, then one a second', () => {
+  it('one instance may speak for or against standby eight times at once, then once a second', () => {
     const one = instance('one')
     const told = Array.from({ length: 50 }, () => pace.mayTell(one, disabled)).filter(Boolean)
     assert.equal(told.length, 8)
@@ -52,13 +52,13 @@ describe('how often instances may tell of themselves', () => {
     assert.deepEqual([pace.mayTell(one, disabled), pace.mayTell(one, disabled)], [true, false])
   })
 
-  it('all instances of a user that change their mind share what one user may say', () => {
+  it('all instances of a user together may do so 32 times at once', () => {
     const told = several(50).flatMap((each) => [pace.mayTell(each, disabled), pace.mayTell(each, disabled)])
     assert.equal(told.filter(Boolean).length, 32)
     assert.ok(pace.mayTell(instance('other', 'another user'), disabled))
   })
 
-  it('everything else is told at once, however much it is', () => {
+  it('all other events are sent at once, however many they are', () => {
     for (const each of several(50)) pace.mayTell(each, idle(1))
     const waking: HostEvent = { kind: 'waking', boot: 2, atMs: 0 }
     const [first] = several(1)

@@ -204,7 +204,7 @@ describe('why an instance is awake or asleep', () => {
     })
   }
 
-  it('is said for whatever host and record say, however late one of them is', () => {
+  it('is said for every combination of what the host and the row say, even if one of them is older', () => {
     for (const phase of [undefined, ...Object.values(LeasePhase)]) {
       for (const state of instanceStates) {
         const said = explain({ ...sleeper, state }, phase && { ...calm, phase }, nowMs)
@@ -214,7 +214,7 @@ describe('why an instance is awake or asleep', () => {
     }
   })
 
-  it('is what is recorded where a host of another version is in a phase of its own', () => {
+  it('is what the row says if a host of another version names a phase that is unknown here', () => {
     const elsewhere = { ...calm, phase: 'dreaming' as LeasePhase }
     assert.match(explain(asleep, elsewhere, nowMs).now, /^web is asleep since/)
   })

@@ -46,7 +46,7 @@ function continued(projection: InstanceProjection, more: Partial<typeof rules> =
 }
 
 describe('a life that goes on from its row', () => {
-  it('shows readers what the row says, above its revision, and waits on for its restart', () => {
+  it('shows readers what the row says, has a higher revision, and still waits for its restart', () => {
     const life = continued(recorded)
     assert.deepEqual(JSON.parse(JSON.stringify(projectionOf(life))), recorded)
     assert.ok(life.revision > 40)
@@ -83,14 +83,14 @@ describe('a life that goes on from its row', () => {
     }
   }
 
-  it('deletes what was to go with its stop, unless a restart is due', () => {
+  it('deletes a stopped instance with delete-on-stop, unless a restart is due', () => {
     const over = { ...recorded, restartNextAtMs: undefined }
     assert.deepEqual(effectsOf(continued(over, { deleteOnStop: true })).hostWork, { kind: 'remove' })
     assert.equal(effectsOf(continued(recorded, { deleteOnStop: true })).hostWork, undefined)
     assert.equal(effectsOf(continued(over)).hostWork, undefined)
   })
 
-  it('orders to standby once more what was there, and takes the host’s first answer again', () => {
+  it('orders an instance in standby to stand by once more, and takes the answer of the host as the truth', () => {
     const standby = {
       ...recorded,
       state: InstanceState.Standby,
@@ -110,7 +110,7 @@ describe('a life that goes on from its row', () => {
     assert.ok(lost.boot > 1_000)
   })
 
-  it('stops what the host may have been permitted to start while nobody heard it', () => {
+  it('stops also the next boot, which the host may have been permitted to start meanwhile', () => {
     const life = newLifecycle({ ...rules, scaleToZero: onTraffic }, { revision: 40, projection: running })
     assert.partialDeepStrictEqual(effectsOf(after(life, [nowMs, stop])).hostWork, { kind: 'stop', boot: 8 })
   })

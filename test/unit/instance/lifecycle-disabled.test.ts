@@ -16,19 +16,19 @@ describe('an instance that speaks against standby', () => {
     reason: 'disabled',
   }
 
-  it('is not asked to stand by until it ceases to', () => {
+  it('is not asked to stand by while that lasts', () => {
     const life = after(running, [200, idle(1, 200)], [300, disabled(1)])
     assert.deepEqual([life.order, effectsOf(life).wakeAtMs], [undefined, undefined])
     assert.equal(effectsOf(after(life, [400, disabled(1, false)])).wakeAtMs, 200 + scaleToZero.cooldownMs)
   })
 
-  it('no longer does once it is idle, even if the report of that was overtaken by an older one', () => {
+  it('counts as permitting standby once its host reports it idle, even if an older report came later', () => {
     const life = after(running, [200, disabled(1, false)], [210, disabled(1)], [9_000, idle(1, 400, 2)])
     assert.equal(projectionOf(life).standbyDisabled, undefined)
     assert.deepEqual([life.state, life.order?.epoch], [Phase.Running, 2])
   })
 
-  it('is known by it when its host refuses an order for that reason, although no event said so', () => {
+  it('counts as such when its host refuses an order for that reason, although no event said so', () => {
     const ordered = after(running, [200, idle(1, 200)], [5_000, { kind: EventKind.Tick }])
     assert.equal(ordered.order?.epoch, 1)
     const life = after(ordered, [5_100, refusedAsDisabled])

@@ -12,7 +12,7 @@ import type {
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 
-/** Words for timelines of one instance. Times are milliseconds since its creation. */
+/** The events from which tests write timelines of one instance. Times are milliseconds since its creation. */
 export const start: LifecycleEvent = { kind: EventKind.Start }
 export const stop: LifecycleEvent = { kind: EventKind.Stop, force: false, drainTimeoutMs: 0 }
 export const forcedStop: LifecycleEvent = { kind: EventKind.Stop, force: true, drainTimeoutMs: 0 }
@@ -87,7 +87,7 @@ export const refused = (boot: number, epoch = 1): LifecycleEvent => ({
   reason: 'busy',
 })
 
-/** After a shutdown with exit code 0, or with memory kept. */
+/** The report that a boot sleeps: with the given snapshot, or else after a shutdown with exit code 0. */
 export function slept(boot: number, atMs: number, snapshotUuid?: string): LifecycleEvent {
   const end =
     snapshotUuid === undefined

@@ -32,11 +32,14 @@ import {
   waking,
 } from './lifecycle-life.ts'
 
-/** The next event, relative to the boot that the instance then has; `back` reaches for an older boot. */
+/**
+ * Makes the next event for the life as it then is. Most events name a boot, which is `back` boots before the
+ * present boot: 0 is the present boot, 1 and 2 are older ones, -1 is the next one.
+ */
 type Happening = (life: Lifecycle, nowMs: number) => LifecycleEvent
 
 const boots = fc.constantFrom(0, 0, 0, 0, 1, 2, -1)
-/** Answers to the order that is out have its numbers. Without an order they are of the past. */
+/** The numbers for an answer to the order to stand by. Without an order, they are those of a past one. */
 const ordered = (life: Lifecycle) => life.order ?? { boot: life.boot - 1, epoch: 0, permit: life.boot }
 const ends = fc.constantFrom(
   { exitCode: 0 },
@@ -152,7 +155,7 @@ describe('whatever happens to an instance', () => {
       if (before.boot === after.boot) return
       const more = after.boot - before.boot
       if (more === -1) assert.ok(after.state === Phase.Standby && before.state === Phase.Starting)
-      // The host began a boot by its permit, that boot ended, and the next was begun.
+      // The host began the boot of its permit, that boot ended, and its end was followed by a new boot.
       else if (more === 2) assert.ok(event.kind === EventKind.Exited && event.exit.boot === before.permit)
       else assert.equal(more, 1)
     },
@@ -167,7 +170,7 @@ describe('whatever happens to an instance', () => {
   holds('a boot that came up is never asked to start again', ({ before, after }) => {
     const { hostWork } = effectsOf(after)
     const ran = before.state === Phase.Running ? before.boot : before.report?.boot
-    // A drain that is taken back is the exception.
+    // The exception is a drain that is taken back: the same boot is then asked for again.
     if (after.reopen === true) return
     if (hostWork?.kind === HostWorkKind.Start && ran !== undefined) assert.ok(hostWork.boot > ran)
   })
@@ -300,7 +303,7 @@ describe('whatever happens to an instance', () => {
   })
 
   holds(
-    'what is not settled has something going on: host work, a deadline or a connection to wait for',
+    'unless it is stopped, running, in standby or deleted, there is host work or a deadline to wait for',
     ({ after }) => {
       const { hostWork, wakeAtMs } = effectsOf(after)
       const phase = phaseOf(after)

@@ -36,8 +36,8 @@ const ordered = () => after(running(), [2, idle(1, 1)], [1_001, tick])
 const asleep = () => after(ordered(), [1_002, slept(1, 1_002)])
 
 /**
- * An instance of each phase, with boot 1 where it has one. Names with an addition are further instances of
- * that phase, which react differently to their host.
+ * An instance in each phase, with boot 1 if it has had a boot. A name with an addition is another instance in
+ * that phase, to which some events mean something else.
  */
 const lives = {
   [Phase.Stopped]: after(created(), [0, start], [1, started(1, 1)], [2, exited(1, 2)]),
@@ -130,7 +130,7 @@ const anyStop = (to: Phase) => ({
   'stop that retires': to,
 })
 
-/** What each pair of phase and event leads to; `same` is the same lifecycle in every field. */
+/** The phase to which each event leads from each phase. `same` means that no field of the life changes. */
 const expected: Record<keyof typeof lives, Row> = {
   [Phase.Stopped]: {
     ...allSame,
@@ -174,7 +174,7 @@ const expected: Record<keyof typeof lives, Row> = {
     exited: Phase.Stopped,
     'host halted': Phase.Starting,
     disabled: Phase.Starting,
-    // By the order of a workflow that was lost.
+    // A workflow that was lost had given the order for this sleep.
     slept: Phase.Standby,
   },
   'starting by traffic': {
@@ -197,7 +197,7 @@ const expected: Record<keyof typeof lives, Row> = {
     idle: Phase.Running,
     disabled: Phase.Running,
     lost: Phase.Stopped,
-    // By the order of a workflow that was lost.
+    // A workflow that was lost had given the order for this sleep.
     slept: Phase.Standby,
   },
   'running with an order out': {
@@ -342,7 +342,7 @@ describe('what has to go on in each phase', () => {
   })
 })
 
-/** As it is after a continue-as-new. */
+/** The life as a workflow has it after a continue-as-new. */
 function plain(life: Lifecycle): unknown {
   return JSON.parse(JSON.stringify(life))
 }

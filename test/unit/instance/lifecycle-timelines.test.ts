@@ -51,7 +51,7 @@ describe('a restart sequence', () => {
     assert.equal(after(twice, [5_400, tick]).restartAttempt, 2)
   })
 
-  it('is over after 10 s without problems, also when the clock is late', () => {
+  it('is over after 10 s without problems, even if the tick for that comes late', () => {
     const again = after(running(), [200, exited(1, 200, crash)], [300, started(2, 300)])
     assert.equal(effectsOf(again).wakeAtMs, 10_300)
     assert.equal(after(again, [10_299, tick]).restartAttempt, 1)
@@ -164,7 +164,7 @@ describe('draining', () => {
 })
 
 describe('a start that fails', () => {
-  it('a boot that comes up after its start was said to have failed is not tried again, and may end', () => {
+  it('is not tried again if its boot comes up although it was reported as failed', () => {
     const up = after(created({ autostart: true }), [0, startFailed(1, 'HostFull')], [500, started(1, 400)])
     assert.equal(up.state, Phase.Running)
     assert.equal(after(up, [1_000, tick]).boot, 1)
@@ -193,7 +193,7 @@ describe('a start that fails', () => {
     )
   })
 
-  it('of a sleeping instance is tried with the same boot: its host has a memory for that boot and for no other', () => {
+  it('of a sleeping instance is tried with the same boot, because the snapshot on its host is for that boot', () => {
     const asleep = after(
       running({ scaleToZero: onTraffic }),
       [500, idle(1, 400)],
@@ -219,7 +219,7 @@ describe('a start that fails', () => {
     assert.deepEqual([life.state, life.restartAttempt, life.boot], [Phase.Starting, 1, 4])
   })
 
-  it('between two tries is stopped by its host, where an attempt that was cut off may still come up', () => {
+  it('and is stopped between two tries is stopped at its host too, because a try may still come up there', () => {
     for (const ephemeral of [false, true]) {
       const rules = { ...always, deleteOnStop: ephemeral }
       const life = after(created(rules), [0, startFailed(1, 'HostFull')], [1, stop])
@@ -234,7 +234,7 @@ describe('a start that fails', () => {
     }
   })
 
-  it('and is given up is stopped, and its host is to end what may still come up, until it has or a start comes', () => {
+  it('and is given up is stopped at its host by force, until the host has done that or a new start comes', () => {
     let life = created({ autostart: true })
     for (let boot = 1; boot <= 3; boot++)
       life = after(life, [0, startFailed(boot, undefined)], [60_000, tick])
@@ -250,7 +250,7 @@ describe('a start that fails', () => {
 })
 
 describe('a wake that fails before the answer to the order was heard', () => {
-  it('leaves the sleep with its end, its time and its snapshot, once these are reported', () => {
+  it('leaves the instance in standby, with the end, time and snapshot of its sleep once these are reported', () => {
     for (const memory of [undefined, 'memory']) {
       const asleep = after(
         running({ scaleToZero: onTraffic }),
@@ -268,7 +268,7 @@ describe('a wake that fails before the answer to the order was heard', () => {
 })
 
 describe('a boot that was sent to sleep by a workflow that was lost', () => {
-  it('is asleep to the next workflow, once its host says so, and wakes by the permit that it was left', () => {
+  it('is in standby for the next workflow once its host says so, and can wake by its permit', () => {
     const asleep = after(running({ scaleToZero: onTraffic }), [1_700, slept(1, 1_580)])
     const { state, stopReason, stoppedAtMs } = projectionOf(asleep)
     assert.deepEqual([state, stopReason, stoppedAtMs], [Phase.Standby, 7, 1_580])
@@ -276,7 +276,7 @@ describe('a boot that was sent to sleep by a workflow that was lost', () => {
     assert.equal(after(asleep, [2_000, waking(2, 1_990)]).boot, 2)
   })
 
-  it('is asleep also where the next one was asking for its start, and hears of that later', () => {
+  it('is in standby even if the next workflow was asking for its start, whose report comes later', () => {
     const asking = created({ scaleToZero: onTraffic, autostart: true })
     const asleep = after(asking, [1_700, slept(1, 1_580)], [1_800, started(1, 100)])
     const { state, startedAtMs, uptimeMs } = projectionOf(asleep)
@@ -301,14 +301,14 @@ describe('a host that was halted', () => {
     assert.equal(life.uptimeMs, 5_000)
   })
 
-  it('is not given up: its starts are tried for as long as it takes', () => {
+  it('does not use up the tries of a start: its instances are started until that succeeds', () => {
     let life = after(running(), [200, exited(1, 200, { cause: 'host-halted' })])
     for (let boot = 2; boot <= 20; boot++)
       life = after(life, [0, startFailed(boot, 'HostFull')], [30_000, tick])
     assert.deepEqual([life.state, life.boot], [Phase.Starting, 21])
   })
 
-  it('leaves stopped what was being stopped', () => {
+  it('does not start instances again that were being stopped', () => {
     const life = after(running(), [200, stop], [300, exited(1, 300, { cause: 'host-halted' })])
     assert.equal(life.state, Phase.Stopped)
   })
@@ -334,13 +334,13 @@ describe('delete-on-stop', () => {
     assert.equal(phaseOf(after(waiting, [500, stop])), Phase.Deleting)
   })
 
-  it('leaves alone what was never started', () => {
+  it('does not delete an instance that was never started', () => {
     assert.equal(phaseOf(after(created(ephemeral), [0, stop])), Phase.Stopped)
   })
 })
 
 describe('reports that come late, twice or for another boot', () => {
-  it('an end before the report of its start keeps the times of the start', () => {
+  it('an end that comes before the report of its start gets the times of that report', () => {
     const life = after(created({ autostart: true }), [50, exited(1, 50)], [60, started(1, 20)])
     assert.deepEqual([life.state, life.uptimeMs, projectionOf(life).startedAtMs], [Phase.Stopped, 30, 20])
   })
@@ -357,12 +357,12 @@ describe('reports that come late, twice or for another boot', () => {
     }
   })
 
-  it('the first listening socket of an earlier boot is of no interest', () => {
+  it('the first listening socket of an earlier boot changes nothing', () => {
     const life = after(running(), [200, exited(1, 200)], [300, start], [400, started(2, 400)])
     assert.deepEqual(after(life, [500, listening(1, 100)]), life)
   })
 
-  it('the news of a listening socket that overtakes the report of its start says the same', () => {
+  it('the report of a listening socket may come before the report of its start', () => {
     const life = after(created({ autostart: true }), [30, listening(1, 20)], [40, started(1, 20)])
     assert.deepEqual([life.state, projectionOf(life).netTimeUs], [Phase.Running, 40_000])
   })

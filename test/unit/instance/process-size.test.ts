@@ -5,8 +5,8 @@ import {
   maxProcessStringBytes,
 } from '../../../src/domain/instance/process-size.ts'
 
-describe('what a process is given', () => {
-  it('is counted in bytes, a variable with its name', () => {
+describe('the arguments and the environment of a process', () => {
+  it('are counted in bytes, a variable with its name', () => {
     const most = maxProcessStringBytes
     assert.equal(findProcessExcess(['x'.repeat(most)], { AB: 'x'.repeat(most - 3) }), undefined)
     assert.deepEqual(findProcessExcess(['a', 'é'.repeat(most)], {}), {
@@ -21,7 +21,7 @@ describe('what a process is given', () => {
     })
   })
 
-  it('is bounded as a whole, with the byte that ends each', () => {
+  it('have a bound together, in which each counts with the byte that ends it', () => {
     const eighth = 'x'.repeat(maxProcessBytes / 8 - 1)
     const fitting = Array.from({ length: 8 }, () => eighth)
     assert.equal(findProcessExcess(fitting, {}), undefined)

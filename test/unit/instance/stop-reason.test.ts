@@ -7,7 +7,9 @@ import type { AskedStop, StopOutcome } from '../../../src/domain/instance/stop-r
 const byUser: AskedStop = { origin: StopOrigin.User, forced: false }
 const byForce: AskedStop = { origin: StopOrigin.User, forced: true }
 const inApplication = 127 << 8
-/** The shutdown bit alone: the reason is OK, and of the shutdown no phase was left. */
+/**
+ * The `stop_code` of a clean shutdown has only the shutdown bit: its reason is OK (0), and its phase is 0.
+ */
 const clean = 1 << 15
 
 function end(fields: Partial<ExitReport>): ExitReport {

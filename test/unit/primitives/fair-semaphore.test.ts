@@ -4,7 +4,7 @@ import { FairSemaphore } from '../../../src/primitives/fair-semaphore.ts'
 const never = new AbortController().signal
 const longMs = 60_000
 
-/** Pieces of work that begin when they may and end when the test says so. */
+/** Pieces of work that begin when the semaphore lets them and end when the test says so. */
 class Work {
   readonly semaphore: FairSemaphore
   readonly begun: string[] = []
@@ -17,7 +17,7 @@ class Work {
     })
   }
 
-  /** `name` begins with the user's letter. */
+  /** The first letter of `name` is the user: `a1` is the first piece of work of user `a`. */
   ask(name: string, signal = never): Promise<void> {
     const end = Promise.withResolvers<void>()
     this.#ends.set(name, end)
@@ -43,7 +43,7 @@ describe('a semaphore that is fair to users', () => {
     assert.deepEqual(work.waited, [])
   })
 
-  it('keeps a place for others from a user who takes all that one may have', async () => {
+  it('keeps a place free for others when one user has the most places that a user may have', async () => {
     const work = new Work(3, 2)
     for (let index = 0; index < 1_000; index++) void work.ask(`a${index}`)
     void work.ask('b')
@@ -71,7 +71,7 @@ describe('a semaphore that is fair to users', () => {
     assert.equal(await next, 'came')
   })
 
-  it('ends a wait whose signal is aborted, and passes that turn on', async () => {
+  it('ends a wait whose signal is aborted, and gives that turn to the next', async () => {
     const work = new Work(1, 1)
     void work.ask('x')
     const controller = new AbortController()
@@ -84,7 +84,7 @@ describe('a semaphore that is fair to users', () => {
     assert.deepEqual(work.begun, ['x', 'b1'])
   })
 
-  it('counts work that takes too long no longer, and does not count its end twice', async () => {
+  it('gives the place of work that takes too long to the next, and frees no second place at its end', async () => {
     const work = new Work(1, 1, 5)
     void work.ask('a1')
     await new Promise((resolve) => setTimeout(resolve, 20))

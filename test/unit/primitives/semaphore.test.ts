@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { Semaphore } from '../../../src/primitives/semaphore.ts'
 
 describe('a semaphore', () => {
-  it('passes on the place of work that takes longer than it counts, and not a second time at its end', async () => {
+  it('gives the place of work that takes too long to the next, and frees no second place at its end', async () => {
     const semaphore = new Semaphore(1, 5)
     const stuck = Promise.withResolvers<void>()
     const second = Promise.withResolvers<void>()
@@ -24,7 +24,7 @@ describe('a semaphore', () => {
     assert.deepEqual(begun, [1, 2, 3])
   })
 
-  it('lets so many run at once, in the order in which they came, and the next where one fails', async () => {
+  it('runs as many as its size at once, in the order in which they came, and the next when one fails', async () => {
     const semaphore = new Semaphore(2)
     const begun: number[] = []
     const pieces = [0, 1, 2, 3, 4].map(() => Promise.withResolvers<number>())

@@ -11,7 +11,7 @@ import { reportText } from '../../runner/run-report.ts'
 import { giveSecondTries } from '../../runner/second-try.ts'
 import type { SecondTries } from '../../runner/second-try.ts'
 
-/** A test that fails as often as said, in whatever process it runs. */
+/** The source of a test that fails the given number of times and then passes, even in another process. */
 const failing = (times: number) => `
   import { existsSync, readFileSync, writeFileSync } from 'node:fs'
   const file = import.meta.filename + '.runs'
@@ -32,7 +32,7 @@ describe('a second try', () => {
   })
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-  /** Runs files in one group, and those that failed once more, each in a group of its own. */
+  /** Runs the files in one group. Then it runs each file that failed once more, in a group of its own. */
   async function runTwice(sources: readonly string[]): Promise<
     SecondTries & {
       readonly text: string
@@ -83,7 +83,7 @@ describe('a second try', () => {
     assert.match(text, /unsteady: .*0\.test\.mjs: sample: crashed \(exit code 7\)/)
   })
 
-  it('does not make good what is no file’s fault', async () => {
+  it('does not make good a failure that belongs to no file', async () => {
     const { result, tried } = await runTwice([`after(() => { throw new Error('no end') })\n${steady}`])
     assert.equal(countsOf(result).failed, 1)
     assert.deepEqual(tried, [])

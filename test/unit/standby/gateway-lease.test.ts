@@ -115,7 +115,7 @@ describe('the lease of a gateway', () => {
           if (state.phase === GatewayLeasePhase.Open)
             assert(state.dueAtMs !== undefined, 'no lease is kept for ever')
           const isAway = state.link === HostConnection.Away || state.link === HostConnection.Down
-          // A port that is published while no agent is there is asked for when there is one again.
+          // The exception: a port that was published while there is no agent is asked for once there is one.
           if (isAway && event.kind !== 'port-missing')
             assert(!state.asked, 'nobody waits for a host that is away')
           if (state.link === HostConnection.Silent && before.link !== HostConnection.Silent)
@@ -158,7 +158,7 @@ describe('the lease of a gateway', () => {
   })
 
   for (const heard of ['link-back', 'link-away'] as const) {
-    it(`gives back what a host that was silent opens after it was given up: ${heard}`, () => {
+    it(`gives back a lease that a silent host opens after nobody wanted it any more: ${heard}`, () => {
       const story = new Story().at(GatewayLeasePhase.Asking)
       story.tell({ kind: 'unwanted' }, { kind: 'link-silent' }, { kind: heard })
       assert.deepEqual(story.tell(opened(1)), [{ kind: 'idle', epoch: 1, quietMs: 0 }])
@@ -180,7 +180,7 @@ describe('the lease of a gateway', () => {
     assert.equal(story.state.phase, GatewayLeasePhase.Closed)
   })
 
-  it('answers as before until the back-off of a refusal is over, or there is news', () => {
+  it('repeats a refusal until its back-off is over or the host sends news', () => {
     const story = new Story().at(GatewayLeasePhase.Asking)
     story.tell(refused(1))
     assert.equal(story.tell({ kind: 'wanted' })[0]?.kind, 'fail')
@@ -191,7 +191,7 @@ describe('the lease of a gateway', () => {
     assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'open', epoch: 3 }])
   })
 
-  it('serves on while its host has no agent, and has nobody wait for one', () => {
+  it('stays open while its host has no agent, and lets nobody wait for an agent', () => {
     const story = new Story().at(GatewayLeasePhase.Open)
     story.tell({ kind: 'link-lost' }, { kind: 'link-down' })
     assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'admit' }])

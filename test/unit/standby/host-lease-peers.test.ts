@@ -10,7 +10,10 @@ const peers = { kind: 'peers' } as const
 const wakeFails = { ...failed, boot: 2 }
 const goesOn = { kind: 'started', boot: 2, start: StartKind.Restore, settings, listens: true } as const
 
-/** The network reports a peer once, until the watch over the address begins again. */
+/**
+ * A peer is another instance on the same network. Its first packet to a sleeper is reported, and no further
+ * packet until the watch over that address begins again.
+ */
 describe('a packet of a peer', () => {
   it('within the back-off of a wake begins the next one as soon as that is over', () => {
     const story = reached.asleep()
@@ -25,7 +28,7 @@ describe('a packet of a peer', () => {
     assert.equal(story.state.phase, LeasePhase.Waking)
   })
 
-  it('has one wake, and another only with another packet, after a back-off that doubles', () => {
+  it('causes one wake; after a failed wake only another packet causes the next, when the back-off is over', () => {
     const story = reached.asleep()
     story.tell(peers)
     for (const waitMs of [1_000, 2_000, 5_000]) {
@@ -41,14 +44,14 @@ describe('a packet of a peer', () => {
     assert.equal(story.state.phase, LeasePhase.Asleep)
   })
 
-  it('that comes while a wake is about to fail has the next one', () => {
+  it('that comes shortly before a wake fails causes the next wake', () => {
     const story = reached.asleep()
     story.tell(peers, peers, wakeFails)
     assert.equal(story.state.phase, LeasePhase.Asleep)
     assert.deepEqual(kinds(story.after(1_000)), ['wake'])
   })
 
-  it('that comes before the sleep is complete wakes it then', () => {
+  it('that comes before the sleep is complete wakes the instance as soon as it sleeps', () => {
     for (const [story, boot] of [
       [reached['standing-by'](), 1],
       [new Story(), 0],
@@ -69,7 +72,7 @@ describe('a packet of a peer', () => {
     }
   })
 
-  it('is satisfied by the boot that comes up, whoever asked for that, and wakes nothing later', () => {
+  it('is satisfied by any boot that comes up, and causes no wake later', () => {
     const story = reached.asleep()
     story.tell({ kind: 'start', boot: 2 }, peers, startedAs(2))
     story.after(peerPatienceMs - 1)
@@ -98,7 +101,7 @@ describe('a packet of a peer', () => {
     assert.deepEqual([story.state.phase, story.state.peersWait], [LeasePhase.Running, undefined])
   })
 
-  it('lets nobody in before the back-off is over', () => {
+  it('does not shorten the back-off for gateways', () => {
     const story = reached.asleep()
     story.tell(peers, wakeFails, peers)
     const [refused] = story.after(400, open(1))

@@ -12,7 +12,7 @@ import { StartKind } from '../../../src/domain/instance/start-report.ts'
 import { Story } from './host-lease-story.ts'
 
 const boot = fc.integer({ min: 0, max: 4 })
-/** Nothing runs before the first boot. */
+/** The number of a boot that began. Boot 0 means that there was none. */
 const begun = fc.integer({ min: 1, max: 4 })
 const epoch = fc.integer({ min: 1, max: 5 })
 const gateway = fc.constantFrom('a', 'b')
@@ -63,7 +63,7 @@ const event = fc.oneof(
 )
 const timeline = fc.array(fc.tuple(fc.integer({ min: 0, max: 6_000 }), event), { maxLength: 60 })
 
-/** A workflow orders standby by the idle period that it was told of. */
+/** An order to stand by has the number of the idle period that the workflow was told of. */
 function asTold(asked: HostLeaseEvent, { idle }: HostLeaseState): HostLeaseEvent {
   return asked.kind === 'stand-by' && asked.boot > 0
     ? { ...asked, epoch: idle?.epoch ?? 0, permit: asked.boot + 1 }
@@ -97,7 +97,7 @@ describe('whatever happens to an instance, in whatever order', () => {
     )
   }
 
-  it('nobody is let in but to a VM that runs, and everybody who is let in holds a lease', () => {
+  it('a gateway is let in only to a VM that runs, and holds a lease then', () => {
     holds((story, effects) => {
       for (const effect of effects) {
         if (effect.kind !== 'opened') continue
@@ -108,7 +108,7 @@ describe('whatever happens to an instance, in whatever order', () => {
     })
   })
 
-  it('nobody waits where nothing will come', () => {
+  it('a gateway waits only while the instance starts, wakes or goes to standby', () => {
     const coming: readonly LeasePhase[] = [LeasePhase.Starting, LeasePhase.StandingBy, LeasePhase.Waking]
     holds(({ state }) => {
       const waits = state.leases.some(({ status }) => status === 'waiting')
@@ -116,7 +116,7 @@ describe('whatever happens to an instance, in whatever order', () => {
     })
   })
 
-  it('it is sent to standby only where nobody holds or wants a lease', () => {
+  it('the instance is sent to standby only if no gateway holds or wants a lease', () => {
     holds((_, effects, __, before) => {
       if (!effects.some((effect) => effect.kind === 'sleep' && effect.order.boot > 0)) return
       assert.ok(
@@ -138,7 +138,7 @@ describe('whatever happens to an instance, in whatever order', () => {
     })
   })
 
-  it('it is idle only while it runs unused, and then something is always due', () => {
+  it('the instance is idle only while it runs and no lease is held, and then its report is always due', () => {
     holds(({ state }) => {
       if (state.idle === undefined) return
       assert.equal(state.phase, LeasePhase.Running)
@@ -167,7 +167,7 @@ describe('whatever happens to an instance, in whatever order', () => {
     })
   })
 
-  it('a packet of a peer to a sleeper is not forgotten: a wake begins with it, or is to come', () => {
+  it('a packet of a peer to a sleeper begins a wake or is remembered', () => {
     const may: readonly LeasePhase[] = [LeasePhase.StandingBy, LeasePhase.Asleep, LeasePhase.Waking]
     holds(({ state }, effects, told, before) => {
       if (told.kind !== 'peers' || !may.includes(before.phase)) return
@@ -175,7 +175,7 @@ describe('whatever happens to an instance, in whatever order', () => {
     })
   })
 
-  it('the boot never becomes an older one', () => {
+  it('the number of the boot never shrinks', () => {
     holds(({ state }, _, __, before) => {
       assert.ok(state.boot >= before.boot)
     })

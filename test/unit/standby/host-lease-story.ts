@@ -15,13 +15,13 @@ export const order = { boot: 1, epoch: 0, permit: 2, stateful: false, graceMs: 5
 export const gateway = 'g'
 export const open = (epoch: number): HostLeaseEvent => ({ kind: 'open', gateway, epoch, ports: [80] })
 
-/** One instance over time: what it is told, and what came of that. */
+/** One instance over time: the state of its lease, and all effects of the events so far. */
 export class Story {
   state: HostLeaseState = noHostLease
   nowMs = 100_000
   readonly effects: HostLeaseEffect[] = []
 
-  /** The effects of these events alone. */
+  /** Applies the events and returns only their effects. */
   tell(...events: HostLeaseEvent[]): readonly HostLeaseEffect[] {
     const before = this.effects.length
     for (const event of events) {
@@ -63,7 +63,7 @@ export class Story {
 export const kinds = (effects: readonly HostLeaseEffect[]): readonly string[] =>
   effects.map(({ kind }) => kind)
 
-/** One state of each phase, as it is reached. */
+/** For each phase, a story that reaches it by events. */
 export const reached: Readonly<Record<LeasePhase, () => Story>> = {
   [LeasePhase.None]: () => new Story(),
   [LeasePhase.Starting]: () => {

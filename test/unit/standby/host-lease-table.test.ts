@@ -137,8 +137,7 @@ describe('each event leads from each phase where the table says', () => {
 
   it('and a repeat of it does nothing more', () => {
     for (const [name, [event]] of Object.entries(table)) {
-      // A gateway that asks again is answered again, and so is a workflow; another packet of a peer is
-      // another one.
+      // These events are answered each time they come, and each packet of a peer counts as a new one.
       if (/^(open|hello|drain|standBy|leavePermit|peers)/.test(name)) continue
       for (const phase of Object.values(LeasePhase)) {
         const story = reached[phase]()

@@ -21,7 +21,7 @@ import {
 } from './host-lease-story.ts'
 
 describe('what keeps an instance awake', () => {
-  it('an open is answered, or waits, as the diagram says', () => {
+  it('an `open` of a gateway is answered or waits, as the diagram of the lease says', () => {
     const answers: Record<LeasePhase, string> = {
       none: 'stopped',
       starting: 'waits',
@@ -65,7 +65,7 @@ describe('what keeps an instance awake', () => {
     assert.equal(story.isIdle, false)
   })
 
-  it('an application that never listens is idle ten seconds after its start; one that listens, from then', () => {
+  it('an application is idle from the moment when it listens, or ten seconds after its start if it never does', () => {
     const silent = new Story().run(1, { listens: false })
     assert.equal(silent.isIdle, false)
     assert.equal(nextDueMs(silent.state), silent.nowMs + 10_000)
@@ -76,7 +76,7 @@ describe('what keeps an instance awake', () => {
     assert.equal(listening.idle?.sinceMs, listening.nowMs)
   })
 
-  it('a fresh application that was asked is idle since the last request, and not ten seconds after its start', () => {
+  it('an application that was requested is idle since its last request, without the wait of ten seconds', () => {
     const story = new Story()
     story.tell({ kind: 'start', boot: 1 }, open(1))
     story.run(1, { listens: false })
@@ -84,7 +84,7 @@ describe('what keeps an instance awake', () => {
     assert.equal(story.idle?.sinceMs, story.nowMs - 200)
   })
 
-  it('an instance that a packet of a peer woke waits for its repeat, and one that a request woke does not', () => {
+  it('an instance stays awake for the repeat of the packet that woke it, but not after a request woke it', () => {
     for (const [start, patienceMs] of [
       [StartKind.Restore, peerPatienceMs],
       [StartKind.Boot, firstQuietMs],
@@ -102,7 +102,7 @@ describe('what keeps an instance awake', () => {
     assert.equal(asked.isIdle, true)
   })
 
-  it('patience with a peer is over with the wake that it was for', () => {
+  it('the wait for the repeat of a packet ends when its wake fails', () => {
     const story = new Story().run().sleep({ stateful: true })
     story.tell({ kind: 'peers' }, { ...failed, boot: 2 })
     story.after(60_000, open(1), {
@@ -129,7 +129,7 @@ describe('what keeps an instance awake', () => {
     assert.equal(story.idle?.sinceMs, story.nowMs)
   })
 
-  it('an idle period is told when it has lasted for the cooldown, and one that is shorter never', () => {
+  it('an idle period is reported when it has lasted for the cooldown, and never if it is shorter', () => {
     const story = new Story().run()
     const { cooldownMs } = settings
     assert.deepEqual(story.after(cooldownMs - 1), [])
@@ -142,7 +142,7 @@ describe('what keeps an instance awake', () => {
     assert.deepEqual(told, { kind: 'tell-idle', boot: 1, epoch: story.idle?.epoch, sinceMs })
   })
 
-  it('an idle period is told again until something comes of it, under its number', () => {
+  it('an idle period is reported again and again under its number, until an order or traffic ends it', () => {
     const story = new Story().run()
     const { idle } = story.state
     assert.deepEqual(kinds(story.after(settings.cooldownMs)), ['tell-idle'])
@@ -151,7 +151,7 @@ describe('what keeps an instance awake', () => {
     assert.equal(story.idle?.epoch, idle?.epoch)
   })
 
-  it('no two idle periods have one number, not even over agents', () => {
+  it('no two idle periods have the same number, not even after a restart of the agent', () => {
     const story = new Story().run()
     const first = story.idle?.epoch ?? 0
     story.tell(open(1), { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
@@ -207,7 +207,7 @@ describe('what keeps an instance awake', () => {
     assert.deepEqual([story.state.phase, story.state.permit], [LeasePhase.Running, undefined])
   })
 
-  it('a gateway that gave its lease back hears that the memory has ended, and nothing where it goes on', () => {
+  it('a gateway that gave its lease back hears of a cold boot, because the old memory is gone, but not of a restore', () => {
     for (const kind of [StartKind.Boot, StartKind.Restore]) {
       const story = new Story().run()
       story.tell(open(1), { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
@@ -219,7 +219,7 @@ describe('what keeps an instance awake', () => {
     }
   })
 
-  it('waiting shortens a cold shutdown once, and a snapshot not at all', () => {
+  it('a waiting gateway shortens a cold shutdown once, and a snapshot not at all', () => {
     const story = reached['standing-by']()
     assert.deepEqual(kinds(story.tell(open(1), { kind: 'open', gateway: 'other', epoch: 1, ports: [] })), [
       'hurry',
@@ -252,7 +252,7 @@ describe('what keeps an instance awake', () => {
     )
   })
 
-  it('a permit alone, after a boot that was stopped before it ran, makes no boot number smaller and nothing run', () => {
+  it('an order that only leaves a permit, after a boot that never ran, does not lower the boot and starts nothing', () => {
     const left = { ...order, boot: 0 }
     const slept = new Story()
     slept.tell({ kind: 'stopped', boot: 1 }, { kind: 'stand-by', ...left })
@@ -264,7 +264,7 @@ describe('what keeps an instance awake', () => {
     assert.deepEqual([awake.state.phase, awake.state.boot], [LeasePhase.None, 1])
   })
 
-  it('before gateways said what they hold nothing goes to standby', () => {
+  it('nothing goes to standby before the gateways have said which leases they hold', () => {
     const story = new Story().run()
     story.state = { ...story.state, unsureUntilMs: story.nowMs + leaseKeptMs }
     story.tell({ kind: 'tick' })

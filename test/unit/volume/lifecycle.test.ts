@@ -23,7 +23,7 @@ const kinds = Object.keys(events) as VolumeEventKind[]
 const after = (...heard: readonly VolumeEventKind[]): VolumeLife =>
   heard.reduce((life, kind) => decideVolume(life, events[kind]), newVolumeLife)
 
-/** A life of each phase, with all that tells lives of one phase apart. */
+/** A life in each phase. A phase has two lives here if events mean different things to them. */
 const lives = {
   uninitialized: newVolumeLife,
   initializing: after('begin'),
@@ -36,7 +36,7 @@ const lives = {
 type Where = keyof typeof lives
 
 type Arrival = readonly [phase: VolumePhase, failure?: string]
-/** Where each event leads that changes what readers see. An event that is not here changes nothing. */
+/** Each event that changes what readers see, with the phase and failure to which it leads. */
 const table: Record<Where, Partial<Record<VolumeEventKind, Arrival>>> = {
   uninitialized: { begin: [Initializing] },
   initializing: { made: [Ready], 'make-failed': [Failed, 'no room'] },
@@ -132,8 +132,8 @@ describe("a volume's life", () => {
     fc.assert(
       fc.property(anyLife, fc.constantFrom(...kinds), (heard, kind) => {
         const once = after(...heard, kind)
-        // A repair that is heard again while it is under way is the same repair; after a failure it is a new
-        // one.
+        // A repair that is asked for again while it is under way is the same repair. After it failed, the
+        // request begins a new one.
         if (once.phase === Failed && kind === 'repair') return
         assert.deepEqual(decideVolume(once, events[kind]), once)
       }),

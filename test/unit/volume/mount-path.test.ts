@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { maxMountPathBytes, parseMountPath } from '../../../src/domain/volume/mount-path.ts'
 
-/** The control characters of ASCII, and those of Unicode that begin where ASCII ends. */
+/** The control characters of ASCII (C0 and DEL) and of Unicode (C1, U+0080 to U+009F). */
 const controls = [
   [0x00, 0x1f],
   [0x7f, 0x9f],

@@ -15,7 +15,7 @@ const everything = Object.values(VolumePhase).flatMap((phase) =>
 )
 
 describe('the state of a volume', () => {
-  it('is told by its instance only where its file system is there and sound', () => {
+  it('depends on its instance only if its file system exists and is sound', () => {
     const ready = (use: VolumeUse) => volumeState(VolumePhase.Ready, use)
     assert.deepEqual(Object.values(VolumeUse).map(ready), ['available', 'idle', 'mounted'])
     for (const { phase, use } of everything) {
@@ -30,8 +30,8 @@ describe('the state of a volume', () => {
   })
 })
 
-describe('what is asked of a volume', () => {
-  it('is an attach, which only an available one permits', () => {
+describe('a request to a volume', () => {
+  it('to attach it is permitted only while it is available', () => {
     for (const volume of everything) {
       const available = volumeState(volume.phase, volume.use) === VolumeState.Available
       const refusal = volumeRefusal(VolumeCommand.Attach, volume)
@@ -39,14 +39,14 @@ describe('what is asked of a volume', () => {
     }
   })
 
-  it('is a detach, which is refused while an instance may run with it, whatever its file system is', () => {
+  it('to detach it is refused while an instance may run with it, whatever the state of its file system', () => {
     for (const volume of everything) {
       const refusal = volumeRefusal(VolumeCommand.Detach, volume)
       assert.equal(refusal, volume.use === VolumeUse.Live ? VolumeRefusal.Mounted : undefined)
     }
   })
 
-  it('is a delete, which is refused while an instance has it, whatever its file system is', () => {
+  it('to delete it is refused while an instance has it, whatever the state of its file system', () => {
     for (const volume of everything) {
       const refusal = volumeRefusal(VolumeCommand.Delete, volume)
       assert.equal(refusal, volume.use === VolumeUse.None ? undefined : VolumeRefusal.Attached)

@@ -40,7 +40,7 @@ describe('the names of an uploaded certificate', () => {
     })
   }
 
-  it('are told, the first ones, where they are others', async () => {
+  it('are listed, the first few of them, if they do not cover the name', async () => {
     const names = Array.from({ length: 7 }, (_, index) => `n${index}.example.com`)
     const many = await makeTestCertificate({ subject: 'CN=www.example.com', names })
     assert.deepEqual(await read(many), {

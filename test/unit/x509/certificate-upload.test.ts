@@ -75,8 +75,8 @@ describe('the upload of a certificate', () => {
   }
 
   /**
-   * A key with numbers that are not prime: finding such primes takes seconds, and the key is refused before
-   * it is used.
+   * A key of 8192 bits whose factors are not primes. To find such primes takes seconds, and the key is
+   * refused for its size before it is used.
    */
   const largeKey = () => {
     const number = (bytes: number) => Buffer.alloc(bytes, 0xff).toString('base64url')
@@ -174,7 +174,7 @@ describe('the upload of a certificate', () => {
       .split(/(?<=-----END CERTIFICATE-----\n)/)
       .map((pem) => new X509Certificate(pem).subject.split('\n').toSorted().toReversed().join('\n'))
 
-  it('takes the one that is good of several with the same key', async () => {
+  it('takes the valid one of several certificates with the same key', async () => {
     const { key } = made.leaf
     const old = await leafWith({ key, days: [-90, -1] })
     const other = await leafWith({ key, names: ['other.example'] })
@@ -186,7 +186,7 @@ describe('the upload of a certificate', () => {
     assert.equal((await flaw({ chain: old.pem + other.pem, pkey: made.leaf.pkey })).kind, 'expired')
   })
 
-  it('drops certificates of other chains where the way to a root is found without them', async () => {
+  it('drops certificates of other chains if the way to a root is complete without them', async () => {
     const stranger = await makeTestCertificate({ subject: 'CN=Stranger', authority: true })
     const { chain } = await accepted({
       chain: good().chain + stranger.pem + made.root.pem,
@@ -228,7 +228,7 @@ describe('the upload of a certificate', () => {
     assert.equal(refused.kind, 'issuer-missing')
   })
 
-  it('accepts a certificate alone where a private authority issued it, and refuses it where its issuer can be had', async () => {
+  it('accepts a certificate without its chain if a private authority issued it, and refuses it if its issuer can be downloaded', async () => {
     await accepted({ chain: made.leaf.pem, pkey: made.leaf.pkey })
     const url = 'http://authority.example/r.der'
     const leaf = await leafWith({ issuerUrl: url })
@@ -260,7 +260,7 @@ describe('the upload of a certificate', () => {
     }
   })
 
-  it('takes of a certificate that signed itself and its renewal the one that is valid', async () => {
+  it('takes the valid one of a self-signed certificate and its renewal', async () => {
     const own = { subject: `CN=${name}`, names: [name], authority: true, key: makeTestKey() }
     const [old, next] = [
       await makeTestCertificate({ ...own, days: [-10, -1] }),
@@ -279,7 +279,7 @@ describe('the upload of a certificate', () => {
     const leaf = await leafWith({ issuer: root })
     assert.deepEqual(await flaw({ chain: leaf.pem + root.pem, pkey: root.pkey }), expected)
     assert.equal((await accepted({ chain: leaf.pem + root.pem, pkey: leaf.pkey })).chain, leaf.pem)
-    // Clients refuse it as a server's even where they trust it.
+    // Clients refuse such a certificate from a server, even if they trust it as an authority.
     const rootAlone = await makeTestCertificate({ ...own, keyUse: 'certificates' })
     assert.deepEqual(await flaw({ chain: rootAlone.pem, pkey: rootAlone.pkey }), expected)
   })
@@ -381,7 +381,7 @@ describe('the upload of a certificate', () => {
     assert.equal(chain, leaf.pem + a.pem + b.pem)
   })
 
-  it('has nothing of the key in what it refuses with', async () => {
+  it('has nothing of the key in the texts of its refusals', async () => {
     const secret = made.leaf.pkey.split('\n')[1]!
     for (const given of [
       { chain: made.leaf.pkey, pkey: made.leaf.pkey },

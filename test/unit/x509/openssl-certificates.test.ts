@@ -10,7 +10,7 @@ import { readCertificateUpload } from '../../../src/x509/certificate-upload.ts'
 const run = promisify(execFile)
 const name = 'www.openssl.example'
 
-/** The commands that people find in manuals, and those that refusals tell them. */
+/** These tests run the OpenSSL commands that manuals recommend, and those that refusals recommend. */
 describe('what OpenSSL makes', () => {
   let folder: string
   before(async () => {
@@ -34,7 +34,7 @@ describe('what OpenSSL makes', () => {
   }
   const selfSigned = ['req', '-x509', '-nodes', '-days', '30', '-subj', `/CN=${name}`]
 
-  it('by `req -x509` is accepted, the certificate of an authority as well as that of none', async () => {
+  it('by `req -x509` is accepted, whether the certificate says that it is an authority or not', async () => {
     const into = ['-newkey', 'rsa:2048', '-keyout', 'a.key', '-out', 'a.pem']
     await openssl(...selfSigned, ...into)
     assert.ok(new X509Certificate(await text('a.pem')).ca)
@@ -43,7 +43,7 @@ describe('what OpenSSL makes', () => {
     assert.equal(await kinds(await text('a.pem'), await text('a.key')), 'accepted')
   })
 
-  it('by `req -x509` for an authority is refused, and accepted as what that issues by the command of the refusal', async () => {
+  it('by `req -x509` with the key usage of an authority is refused; what that authority then issues by the refusal’s command is accepted', async () => {
     const into = ['-newkey', 'rsa:2048', '-keyout', 'ca.key', '-out', 'ca.pem']
     await openssl(...selfSigned, ...into, '-addext', 'keyUsage=critical,keyCertSign,cRLSign')
     assert.equal(await kinds(await text('ca.pem'), await text('ca.key')), 'authority')
