@@ -3,7 +3,7 @@ import { listPosition } from '../../src/db/list-position.ts'
 import { serviceRecords } from '../support/service-records.ts'
 import { readRows } from '../support/rows.ts'
 
-/** The number in the migration. */
+/** How many deleted objects of a user keep their position in a list. The migration has the same number. */
 const keptPositions = 2_000
 
 describe('the position of a deleted object', () => {
@@ -71,7 +71,8 @@ describe('the position of a deleted object', () => {
     try {
       await second.execute("set local lock_timeout = '5s'")
       await first.execute('delete from services where uuid = ?', [one])
-      // Both deletes find the same oldest entry.
+      // Each delete forgets the oldest entry. Both find the same one here, and neither may wait for the
+      // other.
       await second.execute('delete from services where uuid = ?', [other])
       await second.commit()
       await first.commit()

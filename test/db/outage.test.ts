@@ -13,7 +13,7 @@ import { addNode, addUser, testSecretBox, wantedInstance } from '../support/acco
 import { startTestServer } from '../support/embedded-postgres.ts'
 import type { TestServer } from '../support/embedded-postgres.ts'
 
-/** This test has a server of its own, because it stops the server. */
+/** These tests have a PostgreSQL server of their own, because they stop it. */
 describe('while PostgreSQL is away', () => {
   let server: TestServer
   let database: Database

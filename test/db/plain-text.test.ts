@@ -7,13 +7,13 @@ import { serviceRecords } from '../support/service-records.ts'
 import { readRows } from '../support/rows.ts'
 
 /**
- * The API refuses a NUL that a user sends. But a NUL in a report of a host or an authority must not fail the
- * write and all its repeats.
+ * PostgreSQL takes no NUL in text. The API refuses a NUL that a user sends. But a report of a host or of an
+ * authority may hold a NUL, and its write would fail again at every repeat. So the NUL is replaced.
  */
 describe('a NUL in a report of a part of the platform is replaced', () => {
   const { database, newUser, addCertificate } = serviceRecords()
 
-  it('in a value of a query, in a statement of MikroORM, and in the values that they search for', async () => {
+  it('in the values of a query, of a statement of MikroORM, and of a search', async () => {
     const text = 'select $1::text as one, $2::text[] as many'
     const values = ['a\0b', ['\0', 'c\ud800']]
     assert.deepEqual(await readRows(database(), { text, values }), [

@@ -14,7 +14,7 @@ import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
 import { addNode, hearNode, testSecretBox } from '../../support/accounts.ts'
 import { autoscaleRows, resize, testCooldownMs } from '../../support/autoscale-rows.ts'
 
-/** Leaves this much free memory on every host. */
+/** Gives every host the memory that the instances need, and `roomMb` more. */
 const leaveRoom = (roomMb: number) =>
   sql`update nodes set memory_mb = ${roomMb} + (select sum(greatest(memory_mb, 96) + 64) from instances
     where state <> 'stopped' and state <> 'standby' and (state <> 'starting' or failure is null))`
@@ -39,7 +39,7 @@ describe('the clones of an autoscaled service', () => {
     (await lastDecisions(database(), service.uuid)).map(({ report }) => report)
 
   describe('that are added', () => {
-    it('are as their master, start by themselves, and are called after it', async () => {
+    it('have the settings of their master, start by themselves, and are named after it', async () => {
       const user = await newUser()
       const service = await scaled(
         user,
@@ -111,7 +111,7 @@ describe('the clones of an autoscaled service', () => {
       assert.equal(await target(service), 4)
     })
 
-    it('are completed by the repeat of one that broke off', async () => {
+    it('are completed by a later alignment', async () => {
       const service = await scaled(await newUser())
       await align(service, 3)
       assert.equal(done(await align(service, 6)).added.length, 3)
@@ -128,7 +128,7 @@ describe('the clones of an autoscaled service', () => {
       )
     })
 
-    it('keep the bounds of the configuration, whatever is asked for', async () => {
+    it('are within the bounds of the configuration, whatever size is asked for', async () => {
       const service = await scaled(await newUser(), { minSize: 2, maxSize: 3 })
       assert.equal(done(await align(service, 9)).after, 3)
       assert.equal(await target(service), 3)
@@ -150,7 +150,7 @@ describe('the clones of an autoscaled service', () => {
       assert.deepEqual([before, after, added.length], [0, 1, 1])
     })
 
-    it('are not added where that is not allowed, and surplus clones are given back all the same', async () => {
+    it('are not added while that is not allowed, but surplus clones are given back', async () => {
       const service = await scaled(await newUser())
       const { after, added, refusal } = done(await align(service, 3, { mayAdd: false }))
       assert.deepEqual([after, added, refusal], [1, [], undefined])
@@ -171,7 +171,7 @@ describe('the clones of an autoscaled service', () => {
       )
     })
 
-    it('are refused in words where every name is taken', async () => {
+    it('are refused with a sentence if every name is taken', async () => {
       const user = await newUser()
       const service = await scaled(user, {}, { name: 'shop' })
       await rows.instances(user, { name: 'shop-aaaaa' })
@@ -199,7 +199,7 @@ describe('the clones of an autoscaled service', () => {
       }
     })
 
-    it('count memory as any instance does', async () => {
+    it('count against the quota of memory, as any instance does', async () => {
       const service = await scaled(await newUser({ liveMemoryMb: 300 }))
       assert.equal(
         done(await align(service, 3)).refusal,
@@ -207,7 +207,7 @@ describe('the clones of an autoscaled service', () => {
       )
     })
 
-    it('can not pass them, however many services of a user grow at once', async () => {
+    it('do not exceed the quotas, however many services of a user grow at once', async () => {
       const user = await newUser({ instances: 9 })
       const services = []
       for (let index = 0; index < 4; index++) services.push(await scaled(user))
@@ -215,7 +215,7 @@ describe('the clones of an autoscaled service', () => {
       assert.equal((await readQuotas(database(), user.uuid))?.used.instances, 9)
     })
 
-    it('are refused where no host has room, or none answers', async () => {
+    it('are refused if no host has room or no host answers', async () => {
       const user = await newUser()
       const service = await scaled(user, {}, { memoryMb: 8_000 })
       await leaveRoom(100).execute(db())
@@ -284,7 +284,7 @@ describe('the clones of an autoscaled service', () => {
       assert.deepEqual([master?.uuid, master?.isRetired], [service.master.uuid, false])
     })
 
-    it('leave the size at once, and are not given back twice', async () => {
+    it('do not count for the size any more, and are not given back twice', async () => {
       const service = await scaled(await newUser())
       await grown(service, 3)
       const first = done(await align(service, 2))
@@ -320,7 +320,7 @@ describe('the clones of an autoscaled service', () => {
       assert.deepEqual([before, after, added.length, retired[0]?.drainMs], [1, 2, 1, maxDrainMs])
     })
 
-    it('are not those that were found failed but run again by now', async () => {
+    it('are not those that failed but run again meanwhile', async () => {
       const service = await scaled(await newUser())
       const [recovered, slow] = await grown(service, 2)
       await tell(slow!, InstanceState.Starting)
@@ -361,8 +361,8 @@ describe('the clones of an autoscaled service', () => {
     )
   })
 
-  describe('where there is nothing to align', () => {
-    it('are left alone: the configuration is deleted, gone, or its master is', async () => {
+  describe('when there is nothing to align', () => {
+    it('are left alone: the configuration was deleted or is gone, or its master was deleted', async () => {
       const user = await newUser()
       const [deleted, gone, headless] = [await scaled(user), await scaled(user), await scaled(user)]
       for (const service of [deleted, gone, headless]) await grown(service, 1)
@@ -379,7 +379,7 @@ describe('the clones of an autoscaled service', () => {
       assert.deepEqual(await align({ uuid: user.uuid }, 1), { closing: true })
     })
 
-    it('are not added once the master is deleted that is just being cloned', async () => {
+    it('are not added if the master is deleted while the alignment waits', async () => {
       const user = await newUser()
       const service = await scaled(user)
       const [aligned] = await whileHeld(

@@ -12,7 +12,7 @@ import { ago, fromNow, now } from '../../../src/db/sql/time.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { autoscaleRows, testCooldownMs } from '../../support/autoscale-rows.ts'
 
-// Times in rows are rounded to milliseconds, so the latest may lie in the future.
+// PostgreSQL rounds times in rows to milliseconds, so a new row may lie in the future. `all` finds it too.
 const all = { olderThanMs: -1_000, limit: 1_000 }
 
 describe('autoscale configurations that are deleted', () => {
@@ -42,7 +42,7 @@ describe('autoscale configurations that are deleted', () => {
     const staying = (await marks(service)).filter(({ isRetired }) => !isRetired).map(({ uuid }) => uuid)
     assert.deepEqual(staying, [service.master.uuid, guest!.uuid])
     assert.equal((await clones(other)).length, 1)
-    // The clones are told again until they are gone.
+    // A repeat returns the same clones, so that they are told again until they are gone.
     assert.equal((await closing(service)).retired.length, 3)
     const [decision, ...before] = await lastDecisions(database(), service.uuid)
     assert.ok(decision)
@@ -61,7 +61,7 @@ describe('autoscale configurations that are deleted', () => {
     const user = await newUser()
     for (const [state, more, starts] of [
       [InstanceState.Stopped, {}, true],
-      // The workflow remembers a start until the stop is over.
+      // A start is asked for although the master is still stopping: its workflow starts it after the stop.
       [InstanceState.Stopping, {}, true],
       [InstanceState.Draining, {}, true],
       [InstanceState.Stopped, { restartNextAtMs: Date.now() + 60_000 }, false],
@@ -246,9 +246,9 @@ describe('a look at autoscaled services', () => {
       assert.equal(await gone(65, { silentS: 2, heardForS: 70 }), true)
       assert.equal(await gone(3_600, { silentS: 30, heardForS: 4_000 }), true)
       assert.equal(await gone(59, { silentS: 0, heardForS: 70 }), false)
-      // The other host has not been heard for long enough: before that, nobody listened.
+      // The other host has been heard for only 55 s. Before that the platform may have been down itself.
       assert.equal(await gone(3_600, { silentS: 2, heardForS: 55 }), false)
-      // Both hosts went silent at about the same time.
+      // Both hosts went silent at about the same time, so the platform may have been down.
       assert.equal(await gone(3_600, { silentS: 3_570, heardForS: 4_000 }), false)
       // There is no other host that could take over its instances.
       assert.equal(await gone(3_600), false)

@@ -18,7 +18,7 @@ import { addClone, fateOf } from '../../support/autoscale-records.ts'
 import { until } from '../../support/until.ts'
 import { refusalOf, testMount, volumeRecords } from '../../support/volume-records.ts'
 
-/** A notification takes milliseconds; without one, nothing else would end the wait. */
+/** The time limit of a wait. A notification ends the wait within milliseconds; without it the wait fails. */
 const toldWithinMs = 5_000
 
 const policy = (name: string): AutoscalePolicy => ({
@@ -33,8 +33,8 @@ describe('an autoscale configuration', () => {
 
   type User = Awaited<ReturnType<typeof newUser>>
   /**
-   * A user with a service and the instance that it was made with. Until it is configured, the service is
-   * deleted with the instance.
+   * A user with an instance and the service that was made with it. Such a service is deleted with its
+   * instance, unless autoscale is configured for it.
    */
   const scene = async () => {
     const user = await newUser()
@@ -263,7 +263,8 @@ describe('an autoscale configuration', () => {
           [gone.configurations.map((one) => one.serviceUuid), gone.clones.map((one) => one.instanceUuid)],
           [[service], [clone.uuid]],
         )
-        // The service was made with the master, but stays when the master is deleted.
+        // The service was made with the master, but the configuration made it persistent. So it is still
+        // there.
         assert.equal(await deleteService(database(), user.uuid, service), 'deleted')
       })
     }
@@ -288,7 +289,7 @@ describe('an autoscale configuration', () => {
       }
     })
 
-    it('loses it for good with its row', async () => {
+    it('has no master any more once the row of the master is removed', async () => {
       const { user, master, service } = await configured()
       await markDeleted(database(), user.uuid, master.uuid)
       await removeInstanceRow(database(), master.uuid)
@@ -308,7 +309,7 @@ describe('an autoscale configuration', () => {
       assert.deepEqual(await findGoneWithMaster(database(), alone!), { configurations: [], clones: [] })
     })
 
-    it('is not written beside a delete of its master, whichever is faster', async () => {
+    it('does not outlive a delete of its master at the same time, whichever is faster', async () => {
       for (let round = 0; round < 20; round++) {
         const { user, master, service } = await scene()
         const [made] = await Promise.all([

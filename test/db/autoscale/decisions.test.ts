@@ -15,7 +15,7 @@ describe('the decisions of autoscale', () => {
   const decisions = async (service: { readonly uuid: string }) =>
     (await lastDecisions(database(), service.uuid)).map(({ report }) => report)
 
-  it('are one each time, with names and sizes', async () => {
+  it('are noted once per alignment, with names and sizes', async () => {
     const service = await scaled(await newUser())
     const { added } = done(await align(service, 3, { cause: resize }))
     for (const clone of await clones(service)) await runs(clone)
@@ -32,13 +32,13 @@ describe('the decisions of autoscale', () => {
     ])
   })
 
-  it('are none where nothing was done', async () => {
+  it('are not noted if nothing was done', async () => {
     const service = await scaled(await newUser())
     await align(service, 1)
     assert.deepEqual(await decisions(service), [])
   })
 
-  it('tell once what is refused over and over', async () => {
+  it('note a refusal that is repeated only once', async () => {
     const service = await scaled(await newUser({ instances: 2 }))
     for (let round = 0; round < 4; round++) await align(service, 5)
     const [refused, grew, ...others] = await decisions(service)

@@ -75,7 +75,7 @@ describe('the observation of services with PostgreSQL and an agent', () => {
     await machine.remove()
   })
 
-  /** A service whose master runs on the machine. */
+  /** A service whose master runs at the agent of this test. */
   async function serviceOf() {
     const service = await rows.scaled(await rows.newUser(), { policies })
     const { uuid, name } = service.master

@@ -37,7 +37,10 @@ describe('all calls on autoscaled services', () => {
     }) as const
   const owned = ({ userUuid, service }: Scene) => ({ userUuid, uuid: service.uuid, name: 'it' })
 
-  /** The calls of the storm. `pick` decides what a call does. Each returns whether it changed anything. */
+  /**
+   * The calls of the storm. `pick(n)` returns a number below `n` from the script, by which a call chooses
+   * what to do. Each call returns whether it changed anything.
+   */
   const calls = {
     async configure({ userUuid, service }, pick) {
       const wanted = { userUuid, serviceUuid: service.uuid, master: { uuid: service.master.uuid } }
@@ -75,7 +78,7 @@ describe('all calls on autoscaled services', () => {
       const [any] = await marks(service)
       return any !== undefined && (await reserveLive(database(), userUuid, any.uuid)).ok
     },
-    /** A new service takes the place of the old one then, so that the storm goes on. */
+    /** After the delete a new service takes the place of the old one, so that the storm goes on. */
     async deleteMaster(scene, pick) {
       const { userUuid, service } = scene
       if (pick(3) !== 0) return false
@@ -137,7 +140,7 @@ describe('all calls on autoscaled services', () => {
         await Promise.all(scripts.map(play))
         await checkRows()
       }),
-      // The outcome depends on which call is faster, so a smaller case would be a different one.
+      // No shrinking: the outcome depends on which call is faster, so a smaller case would be another race.
       { numRuns: 1, endOnFailure: true },
     )
     assert.deepEqual([...done].toSorted(), callNames.toSorted(), 'each was done at least once')

@@ -14,7 +14,9 @@ import type { TestDatabase } from '../../support/postgres.ts'
 
 const hourMs = 3_600_000
 const directory = 'https://authority.test/directory'
-/** Two orders of a user, and six new ones in all. */
+/**
+ * Of eight orders in three hours one user may have two. New certificates get six; the rest is for renewals.
+ */
 const pace: OrderPace = { orders: 8, windowMs: 3 * hourMs, nameOrders: 5 }
 
 describe('orders that are counted', () => {
@@ -81,7 +83,7 @@ describe('orders that are counted', () => {
     for (const name of ['dan', 'eve']) await addUser(databases[0], { name })
   })
 
-  it('count on when their certificates are deleted, and no longer than the authority counts them', async () => {
+  it('still count when their certificates are deleted, and as long as the authority counts them', async () => {
     for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
     const { db } = databases[0]
     await db.deleteFrom('certificates').execute()
@@ -107,7 +109,7 @@ describe('orders that are counted', () => {
     assert.ok(isMade(await takeNew(ann, { issued: true, used: true })))
   })
 
-  it('that wait are counted as ahead while their attempt goes on, not those whose attempt failed', async () => {
+  it('that wait count as ahead of others only while their attempt goes on', async () => {
     const waiting = [await certificate(ann), await certificate(ann), await certificate(ann)]
     const last = await certificate(ann)
     for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
@@ -117,7 +119,8 @@ describe('orders that are counted', () => {
       await db.updateTable('certificates').set({ nextAt }).where('uuid', '=', uuid).execute()
       await addAttempt(databases[0], uuid)
     }
-    // Three orders wait for two places, so the last one gets a place with the second of the next two.
+    // Three orders are ahead, and each three hours bring two places. So two of them go first, after 3 h. The
+    // third goes together with the last one, after 6 h.
     assert.partialDeepStrictEqual(await take(last), { retryAtMs: nowMs + 6 * hourMs })
     for (const uuid of waiting) await endAttempt(databases[0], { uuid, number: 1 })
     assert.partialDeepStrictEqual(await take(last), { retryAtMs: nowMs + 3 * hourMs })

@@ -48,7 +48,7 @@ describe('uploaded certificates in the database', () => {
     return outcome.certificate
   }
 
-  it('are answered whole but for the chain and its key, also where that is sealed', async () => {
+  it('are read without the chain and the key, also in its sealed form', async () => {
     const user = await newUser()
     const { uuid } = await uploaded(user, { name: 'mine' })
     const [found] = await findCertificates(database(), user.uuid, [{ uuid }])

@@ -108,7 +108,7 @@ describe('what the workflow of a certificate reads and writes', () => {
     assert.equal((await row(uploaded)).workflowStartedAt, null)
   })
 
-  it('records what is newer, ignores what is older or repeated, and tells whether the row is there', async () => {
+  it('records a newer revision, ignores an older or repeated one, and tells whether the row is there', async () => {
     const { uuid, remove } = await requested()
     const record = (
       revision: number,
@@ -208,7 +208,7 @@ describe('what the workflow of a certificate reads and writes', () => {
       ...database(),
       db: database().db.withPlugin({
         transformQuery: ({ node }) => node,
-        // The first query is the read. A rival writes its key right after it.
+        // The first query is the read. This plugin lets another call write its key right after that read.
         async transformResult({ result }) {
           rival ??= await ensureOrderKey(deps(), { uuid, directory, makeKeyPem })
           return result

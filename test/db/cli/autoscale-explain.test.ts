@@ -28,7 +28,7 @@ const policies: readonly AutoscalePolicy[] = [
   },
   { name: 'all', metric: 'in_flight', adjustmentType: 'exact', steps: [{ lowerBound: 90, adjustment: 8 }] },
 ]
-/** A time of a view that stays recent for as long as any test takes. */
+/** The time of a view, an hour ahead, so that the view counts as recent however long a test takes. */
 const fresh = Date.now() + 3_600_000
 const watching = { phase: AutoscalePhase.Watching, failures: 0, target: 3 } as const
 

@@ -62,7 +62,7 @@ describe('hosts', () => {
 
   it('each get a network of their own and keep it', async () => {
     const ids = ['a', 'b', 'c', 'd']
-    // The connections are opened before, so that the hosts really join at once.
+    // These calls open the connections beforehand, so that the hosts really join at the same time.
     await Promise.all(ids.map(() => database.check()))
     await Promise.all(ids.map((id) => addNode(database, { id })))
     const subnets = (await listNodes(deps())).map((node) => node.subnet)
@@ -247,7 +247,7 @@ describe('hosts', () => {
     const rows = await create({ replicas: 2, autostart: true, deleteOnStop: true, scaleToZero: sleepy })
     const [first, second, third] = rows.map((row) => row.uuid)
     await markWorkflowStarted(database, [first!])
-    // A row's time is rounded, so it may lie in the future.
+    // PostgreSQL rounds the time of a row, so it may lie up to a millisecond in the future.
     const all = { olderThanMs: -1_000, limit: 10 }
     const unstarted = await findUnstarted(database, all)
     assert.deepEqual(unstarted.map((one) => one.instanceUuid).toSorted(), [second!, third!].toSorted())

@@ -62,7 +62,7 @@ describe('the memory of hosts, by rows', () => {
     assert.deepEqual(refusalOf(await create({})), full(1, 0))
   })
 
-  it('is neither needed by instances that do not start, nor held by those that sleep, stopped or wait for their next try', async () => {
+  it('is not counted for instances that do not start, sleep, stopped or wait for their next try', async () => {
     await addNode(database, { memoryMb: 1_000 })
     await created({ autostart: false, replicas: 3 })
     await created()
@@ -83,7 +83,7 @@ describe('the memory of hosts, by rows', () => {
     }
   })
 
-  it('is not held by instances that were deleted before they had a VM, but held by running ones until they are gone', async () => {
+  it('is free at once if an instance is deleted before it had a VM, but counted for a running one until its row is gone', async () => {
     await addNode(database, { memoryMb: 1_000 })
     await created()
     await write('update instances set deleted_at = now()')

@@ -103,7 +103,7 @@ describe('instances', () => {
     assert.equal(row?.name, 'hello-bbbbb')
   })
 
-  it('are refused, not tried for ever, if every suffix is taken', async () => {
+  it('are refused if every suffix that is tried is taken', async () => {
     const user = await newUser()
     await created(wantedInstance(user, { name: 'hello-aaaaa' }))
     const outcome = await create(wantedInstance(user), () => 'aaaaa')
@@ -170,7 +170,7 @@ describe('instances', () => {
     })
   })
 
-  it("that keep their memory in standby need room for it among their account's snapshots, from their start on", async () => {
+  it('that keep their memory in standby count against the quota of snapshots from their start on', async () => {
     const user = await newUser({ snapshotMb: 256 })
     const keeps = { policy: ScaleToZeroPolicy.On, cooldownMs: 1_000, stateful: true }
     const used = async () => (await readQuotas(database, user.uuid))?.used.snapshotMb
@@ -185,7 +185,7 @@ describe('instances', () => {
     await created({ ...one, scaleToZero: { ...keeps, policy: ScaleToZeroPolicy.Off } })
     assert.equal(await used(), 256)
     assert.deepEqual(await create(one), refused)
-    // An instance that sleeps from its creation on may run and sleep again at any moment.
+    // With standby `on` an instance is in standby from its creation on. Traffic may wake it at any moment.
     assert.deepEqual(await create({ ...one, autostart: false }), refused)
     const stop = `update instances set state = 'stopped' where uuid = $1`
     await readRows(database, { text: stop, values: [second!.uuid] })

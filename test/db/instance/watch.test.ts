@@ -59,7 +59,9 @@ describe('waiting for instances', () => {
   const allRun = (instances: Instances) =>
     [...instances.values()].every((row) => row.state === InstanceState.Running)
 
-  /** Begins a wait. Resolves when the predicate was called once: then the wait has read once and goes on. */
+  /**
+   * Begins a wait. `asked` resolves once the wait has read for the first time, `outcome` when the wait ends.
+   */
   function startWaiting(uuids: readonly string[], isSatisfied: (instances: Instances) => boolean) {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     const outcome = waitFor(

@@ -19,7 +19,7 @@ describe('services and their instances', () => {
     certificates,
   } = serviceRecords()
 
-  it('that are made with one are deleted with it, and release their domains', async () => {
+  it('that are made with an instance are deleted with it, and release their domains', async () => {
     const user = await newUser()
     for (const [round, remove] of [
       (uuid: string) => markDeleted(database(), user.uuid, uuid),
@@ -33,7 +33,7 @@ describe('services and their instances', () => {
       assert.equal(await find(user, row?.serviceUuid), undefined)
       assert.equal(await count('domains where fqdn', 'with-one.metro.test'), 0)
       assert.equal((await certificates(user)).length, round + 1)
-      // A repeat finds nothing to do. The row itself still has to be removed.
+      // A repeat of the delete finds nothing to do: the row is only marked, until it is removed.
       await remove(row!.uuid)
       await removeInstanceRow(database(), row!.uuid)
     }
@@ -79,7 +79,7 @@ describe('services and their instances', () => {
     assert.ok(await find(user, service.uuid))
   })
 
-  it('are not deleted while one is attached', async () => {
+  it('are not deleted while an instance is attached', async () => {
     const user = await newUser()
     const service = await created(user, wanted([443]))
     const [row] = await instances(user, { service: { existing: { uuid: service.uuid } } })
@@ -89,7 +89,7 @@ describe('services and their instances', () => {
     assert.equal(await deleteService(database(), user.uuid, service.uuid), 'not-found')
   })
 
-  it('wait for an instance that is being attached, and then are not deleted', async () => {
+  it('are not deleted if the delete waits for an instance that is being attached', async () => {
     const user = await newUser()
     const service = await created(user, wanted([443]))
     const [attached, deleted] = await whileHeld(
@@ -104,7 +104,7 @@ describe('services and their instances', () => {
     assert.equal((await find(user, service.uuid))?.instances.length, 1)
   })
 
-  it('are never deleted under an instance that is being attached', async () => {
+  it('are either deleted or get a new instance if both are asked for at once', async () => {
     for (let round = 0; round < 8; round++) {
       const user = await newUser()
       const service = await created(user, wanted([443]))
@@ -121,7 +121,7 @@ describe('services and their instances', () => {
     }
   })
 
-  it('die with their only instance or live with the second, whichever comes first', async () => {
+  it('are deleted with their only instance or live on with a second one, whichever comes first', async () => {
     for (let round = 0; round < 30; round++) {
       const user = await newUser()
       const [first] = await instances(user, { service: { made: wanted([443]) } })
@@ -136,14 +136,14 @@ describe('services and their instances', () => {
     }
   })
 
-  it('of others can not be attached to', async () => {
+  it('of other users get no instance', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const { uuid } = await created(user, wanted([443]))
     const outcome = await createInstance(other, { service: { existing: { uuid } } })
     assert.deepEqual(!outcome.ok && outcome.refusal, { kind: 'service-not-found', by: 'uuid', value: uuid })
   })
 
-  it('leave nothing where the instance can not be made', async () => {
+  it('leave nothing if their instance can not be made', async () => {
     const user = await newUser()
     await readRows(database(), { text: "update nodes set heartbeat_at = now() - interval '1 h'" })
     try {

@@ -53,7 +53,7 @@ describe('the route feed', () => {
     const { rows, ...frame } = await settledFeed(database, () => readFeed(database, namesQuery(node), since))
     return { ...frame, lines: rows.map(nameLine) }
   }
-  /** A revision after which nothing has changed. */
+  /** The present revision: a read from this revision on tells only what changes from now on. */
   const now = async () => (await settledFeed(database, () => routes())).revision
   const sql = (text: string, ...values: readonly unknown[]) =>
     readRows<Record<string, string>>(database, { text, values })
@@ -180,7 +180,7 @@ describe('the route feed', () => {
     assert.ok((await routes(between.revision)).lines.map(idOf).includes(`gone service ${service}`))
   })
 
-  it('repeats a row that may have been missed, with the same mark, so that repeats can be left out', async () => {
+  it('repeats a row while an older transaction is open, with the same mark, so that a reader can drop the repeat', async () => {
     const instance = await addInstance(await addService())
     const before = await now()
     const slow = await transaction()
@@ -285,7 +285,7 @@ describe('the route feed', () => {
     assert.deepEqual(told.get(foreign), { uuid: foreign, commonName, state: 'error' })
   })
 
-  it('does not count what it does not show: heartbeats, records without a new state, states of instances without a service', async () => {
+  it('does not change for what it does not show: heartbeats, records without a new state, instances without a service', async () => {
     const [attached, loose] = [await addInstance(await addService()), await addInstance()]
     await record(attached, 1, InstanceState.Running)
     const since = await now()

@@ -294,7 +294,7 @@ describe('a volume that is attached', () => {
       const [given, reserved] = await Promise.all([
         attach(user, volume, holder),
         reserveLive(database(), user.uuid, holder.uuid).then(async (outcome) => {
-          // The launch spec that a host would get if it started the instance now.
+          // The volume that a host would get in the launch spec if it started the instance now.
           return { outcome, volumeUuid: (await reread(holder))?.volumeUuid }
         }),
       ])
@@ -303,10 +303,11 @@ describe('a volume that is attached', () => {
     }
   })
 
-  it('is judged by what its workflow wrote during the wait', async () => {
+  it('is judged by its state after the wait for a lock, not by that before', async () => {
     const user = await newUser()
     const [volume, holder] = [await available(user), await instance(user)]
-    // The start waits behind the attach. Once both wait, the workflow records the state.
+    // The attach waits for the lock of the user. Meanwhile the workflow records the error, and then a start
+    // waits behind the attach. The lock is released when both wait.
     const [given] = await whileHeld(
       (db) => lockUser(db, user.uuid),
       (blocked) => [

@@ -143,7 +143,7 @@ describe('an instance that is created with a volume', () => {
     assert.equal((await listVolumes(database(), user.uuid)).length, 5)
   })
 
-  it('takes it along when it is deleted, however that happens', async () => {
+  it('deletes its own volume when it is deleted, by its user or by its stop', async () => {
     const user = await newUser({ volumes: 1 })
     for (const end of ends(user)) {
       const row = await instance(user, { volume: made() })
@@ -152,7 +152,7 @@ describe('an instance that is created with a volume', () => {
       assert.equal(await find(user, volume), undefined)
       assert.partialDeepStrictEqual(await findDeletedVolume(database(), volume.uuid), { attachedTo: null })
       assert.equal((await readQuotas(database(), user.uuid))!.used.volumes, 0)
-      // A repeat of the removal finds nothing to do.
+      // A repeat of the delete finds nothing to do.
       await end(row.uuid)
     }
   })

@@ -79,7 +79,7 @@ describe('volumes and hosts', () => {
     assert.deepEqual(refusalOf(await create(8)), noRoom(8, 1, 0))
   })
 
-  it('have no room where their disk shrank below what is promised', async () => {
+  it('have no room if their disk shrank below the room that is promised', async () => {
     await addHosts({ a: [100, 100] })
     await created(90)
     await addHosts({ a: [100, 50] })
@@ -129,14 +129,14 @@ describe('volumes and hosts', () => {
     )
   })
 
-  it('get an instance with a new volume where both have room, and most memory is free', async () => {
+  it('get an instance with a new volume if they have room for both and the most free memory', async () => {
     await addHosts({ a: [10_000, 15], b: [2_000, 100], c: [1_000, 100] })
     assert.deepEqual(await hostsOf(made(16)), ['b'])
     assert.deepEqual(await hostsOf(made(15)), ['a'])
     assert.deepEqual(await hostsOf({}), ['a'])
   })
 
-  it('share replicas by what room is left at each turn', async () => {
+  it('share replicas by the room that is left after each one', async () => {
     await addHosts({ a: [10_000, 35], b: [2_000, 20] })
     const hosts = await hostsOf({ replicas: 4, ...made(10) })
     assert.deepEqual(hosts, ['a', 'a', 'a', 'b', 'b'])

@@ -46,7 +46,10 @@ describe('all calls on volumes', () => {
     list.splice(0, Math.max(0, list.length - objectsSeen))
   }
 
-  /** The calls of the storm. `pick` decides what a call does. Each returns whether it changed anything. */
+  /**
+   * The calls of the storm. `pick(n)` returns a number below `n` from the script, by which a call chooses
+   * what to do. Each call returns whether it changed anything.
+   */
   const calls = {
     async createVolume({ user, volumes }, pick) {
       const outcome = await create(user, { sizeMb: 8 + pick(40) })
@@ -158,7 +161,7 @@ describe('all calls on volumes', () => {
         if (await calls[name](tenants[tenant]!, pick)) done.add(name)
       }
     }
-    // The outcome depends on which call is faster, so a smaller case would be a different one.
+    // No shrinking: the outcome depends on which call is faster, so a smaller case would be another race.
     const settings = { numRuns: 1, endOnFailure: true }
     await fc.assert(
       fc.asyncProperty(storm, async (scripts) => {

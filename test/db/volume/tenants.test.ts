@@ -25,7 +25,7 @@ describe('volumes of other users', () => {
     volumeOf,
   } = volumeRecords()
 
-  /** The objects of Ann. Bob has objects of the same names on the same host. */
+  /** Two users, and the objects of the first, Ann. Tests let the second, Bob, try to reach them. */
   async function twoTenants() {
     const [ann, bob] = [await newUser(), await newUser()]
     const volume = await available(ann, { name: 'data' })
@@ -109,7 +109,8 @@ describe('volumes of other users', () => {
           assert.ok((await detach(bob, volume)).ok)
           assert.ok((await remove(bob, volume)).ok)
         })
-        // The call that waits behind Ann's lock shows that all of the others ran while the lock was held.
+        // The lock is released when two calls wait. The second one is made after Bob's calls, so these ran
+        // while the lock was held.
         return [create(ann), own.then(() => create(ann))]
       },
       2,
@@ -117,7 +118,7 @@ describe('volumes of other users', () => {
     assert.deepEqual([blocked.ok, free.ok], [true, true])
   })
 
-  it('are told to the host of their own instance alone', async () => {
+  it('are named only to the host of the instance that has them', async () => {
     const { bob, row } = await twoTenants()
     const own = await instance(bob)
     assert.deepEqual(await reserveLive(database(), bob.uuid, own.uuid), { ok: true })

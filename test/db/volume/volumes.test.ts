@@ -64,7 +64,7 @@ describe('volumes', () => {
     })
   })
 
-  it('without a name get one, and another where that is taken', async () => {
+  it('without a name get a generated one, and another if that is taken', async () => {
     const user = await newUser()
     assert.match((await created(user)).name, /^vol-[a-z0-9]{5}$/)
     const suffixes = ['aaaaa', 'aaaaa', 'bbbbb']
