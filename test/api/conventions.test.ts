@@ -14,7 +14,9 @@ const missing = '11111111-1111-4111-8111-111111111111'
 
 const certificate = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
 
-/** For each kind, its word in messages and a body that makes one object. */
+/**
+ * For each kind of object: its word in messages, the operations that make and show one, and a body for that.
+ */
 const kinds = {
   [DataKey.Instances]: {
     kind: 'instance',
@@ -55,7 +57,7 @@ const required: Readonly<Record<string, object>> = {
   createAutoscale: { master: { name: 'nobody' } },
 }
 
-/** The least body that an operation accepts; waits are kept short. */
+/** The smallest body that an operation accepts, without identifiers. Waits are 1 ms long. */
 function minimalBody(operation: Operation): object {
   if (operation.scope === Scope.Create) return kindOf(operation).body
   return 'timeout_ms' in operation.body.properties ? { timeout_ms: 1 } : (required[operation.id] ?? {})
@@ -64,7 +66,7 @@ function minimalBody(operation: Operation): object {
 describe('the conventions of the API hold for every operation', () => {
   let api: TestApi
   let user: TestUser
-  /** The object whose parts are asked for: a service with autoscale. */
+  /** The UUID of a service with autoscale, whose policies are the parts of an object that are tested. */
   let service = ''
   const configureService = async () => {
     const made = await user.api.one('createInstances', { body: { image: 'hello', service_group: {} } })
@@ -336,7 +338,7 @@ describe('the conventions of the API hold for every operation', () => {
         it('finds nothing for an unknown object in the path', async () => {
           const unknown = isKnownByUuid ? missing : 'nobody'
           const answer = await local(operation, unknown, { body: minimalBody(operation) })
-          // Clients take every entry of a part's status for a part.
+          // Clients decode every entry of a policy's status as a policy, so a failed one is an HTTP status.
           const fails = isPart && operation.method === 'GET'
           assert.equal(answer.status, fails ? 404 : 200)
           const [failure] = fails ? answer.json.errors : answer.json.data[operation.dataKey]

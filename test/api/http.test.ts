@@ -15,7 +15,7 @@ describe('HTTP', () => {
   })
   after(() => api.close())
 
-  /** The answer to a client that writes these bytes and reads until the end. */
+  /** Sends these bytes over a connection, and returns all that comes back until the server closes it. */
   async function exchange(text: string | Buffer): Promise<string> {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
     socket.write(text)
@@ -158,7 +158,7 @@ describe('HTTP', () => {
     assert.match(await exchange('hello\r\n\r\n'), /^HTTP\/1\.1 400 [\s\S]*"status":"error"/)
   })
 
-  it('gives every answer a request id: the client’s where it is sane', async () => {
+  it('gives every answer a request id: that of the client, if it is well-formed', async () => {
     const own = await api.send({ path: '/healthz', headers: { 'x-request-id': 'my-id.1' } })
     assert.equal(own.headers['x-request-id'], 'my-id.1')
     for (const id of ['a b', 'x'.repeat(65), '{}']) {
@@ -200,12 +200,12 @@ describe('HTTP', () => {
 })
 
 describe('HTTP without a database', () => {
-  it('answers 503 and is not ready, but lives', async () => {
+  it('answers 503 and is not ready, but is healthy', async () => {
     const api = await startTestApi()
     const { token } = await api.addUser()
     const { db, check } = api.database
     const isAway = () => Promise.reject(new Error('the connection is gone'))
-    // A database that nobody listens for.
+    // No server listens at this address.
     const away = await openDatabase({ url: 'postgresql://127.0.0.1:1/none', applicationName: 'away' })
     Object.assign(api.database, { db: away.db, check: isAway })
     for (const [path, status] of [
@@ -257,8 +257,8 @@ describe('HTTP under pressure', () => {
       return await api.send({ path: '/v1/instances', token: user.token, ...sent })
     }
     const body = (replicas: number) => ({ image: 'hello', name: 'a', replicas })
-    // These are accepted at once, although they are more than 128: the requests after them have to wait for
-    // it.
+    // These two change 300 objects, although 128 are permitted at once. A request is accepted whole while
+    // anything is left; the requests after it have to wait longer.
     assert.equal((await ask({ method: 'POST', body: body(99) })).status, 200)
     assert.equal((await ask({ method: 'POST', body: [body(99), body(99)] })).status, 200)
     const refused = await ask({ method: 'PUT', path: '/v1/instances/start', body: [{ name: 'a' }] })
@@ -281,11 +281,10 @@ describe('HTTP under pressure', () => {
     assert.equal(answer.json.errors[0].error, 12)
   })
 
-  it('lets waits go when the process stops', async () => {
+  it('ends waits when the process stops', async () => {
     await user.api.one('createInstances', { body: { image: 'hello', name: 'a' } })
     const waiting = api.send({ path: '/v1/instances/a/wait', token: user.token })
-    // The wait is under way once the database is asked for the instance a second time; an answer shows that
-    // it is.
+    // The wait was sent before this request. Once this one is answered, the wait is under way.
     await api.send({ path: '/v1/instances/a', token: user.token })
     api.stopping.abort()
     assert.equal((await waiting).status, 503)

@@ -11,7 +11,7 @@ import { assertShows } from '../support/shown-fields.ts'
 const table = Object.values(operations) as readonly Operation[]
 const unknownUuid = '22222222-2222-4222-8222-222222222222'
 
-describe('one user and what belongs to another', () => {
+describe('a user who asks for objects of another', () => {
   let api: TestApi
   let owner: TestUser
   let other: TestUser
@@ -184,8 +184,8 @@ describe('one user and what belongs to another', () => {
 
   describe('with volumes', () => {
     /**
-     * Checks that the answer for an object of the other user is the same, word for word, as for an object
-     * that does not exist.
+     * Asserts that the answer for an object of the other user is word for word the answer for an object that
+     * does not exist.
      */
     const twice = async (
       given: { readonly theirs: object; readonly nobodys: object },
@@ -254,7 +254,7 @@ describe('one user and what belongs to another', () => {
     assert.equal((await owner.api.one('getServices', { object: 'theirs' })).uuid, serviceUuid)
   })
 
-  it('was not touched by any of that', async () => {
+  it('has changed nothing of the other by all this', async () => {
     const { instances } = await owner.api.one('getServices', { object: serviceUuid })
     assert.deepEqual(
       instances?.map(({ name }) => name),
@@ -265,7 +265,7 @@ describe('one user and what belongs to another', () => {
     assert.equal((await owner.api.one('getInstances', { object: uuid })).state, 'stopped')
   })
 
-  it('is gone with the token: what was revoked opens nothing', async () => {
+  it('is refused with a token that was revoked', async () => {
     const revoked = await api.addUser()
     await readRows(api.database, {
       text: 'update tokens set revoked_at = now() where user_uuid = $1',

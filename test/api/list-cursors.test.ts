@@ -9,12 +9,12 @@ const wantedObjects = 120
 const hard = { instances: 200, serviceGroups: 200, services: 200, volumes: 200, totalVolumeMb: 200 * 8 }
 
 interface Resource {
-  /** All operations that page through these objects. */
+  /** The operations that page through these objects. */
   readonly lists: readonly OperationId[]
   readonly create: OperationId
   readonly remove: OperationId
   readonly bodies: readonly object[]
-  /** Whether a delete at first only marks the rows. */
+  /** Present if a delete only marks the rows, which are removed later. */
   readonly marks?: true
 }
 
@@ -58,7 +58,7 @@ describe('a list whose last known entry was deleted meanwhile', () => {
   after(() => api.close())
   beforeEach(async () => {
     user = await api.addUser({ hard })
-    // Nobody cleans the hosts: rows of deleted objects stay until the test removes them.
+    // Workflows can not be reached, so rows of deleted objects stay until the test removes them.
     api.control.faults.isAway = true
   })
 
@@ -82,7 +82,7 @@ describe('a list whose last known entry was deleted meanwhile', () => {
     api.database.orm.em.getConnection().execute(`delete from ${table} where deleted_at is not null`)
 
   for (const kind of Object.keys(resources)) {
-    it(`goes on behind where that stood, so that all ${kind} can be deleted page by page`, async () => {
+    it(`goes on after the place of that entry, so that all ${kind} can be deleted page by page`, async () => {
       const resource = resources[kind]!
       const all = await create(resource, resource.bodies)
       assert.equal(all.length, wantedObjects)
@@ -95,25 +95,26 @@ describe('a list whose last known entry was deleted meanwhile', () => {
         seen.push(...uuids)
         last = uuids.at(-1)!
         await remove(resource, uuids)
-        // The first page leaves rows behind, as until its hosts are clean; later ones leave none.
+        // After the first page the marked rows stay, as they do until the hosts are clean. After each later
+        // page they are removed. The list has to go on in both cases.
         if (resource.marks && seen.length > pageSize) await removeMarked(kind)
       }
       assert.deepEqual(seen, all)
     })
 
-    it(`shows those ${kind} that are left, each once`, async () => {
+    it(`shows the remaining ${kind}, each once`, async () => {
       const resource = resources[kind]!
       const bodies =
         resource.bodies.length > 9 ? resource.bodies.slice(0, 9) : [{ image: 'hello', replicas: 8 }]
       const all = await create(resource, bodies)
       const [first, second] = [await page(resource.lists[0]!, undefined, 3), all.slice(3, 6)]
-      // The cursor, the one before it, and the one that would come next.
+      // The entry before the cursor, the cursor itself, and the entry after it.
       await remove(resource, [first[1]!, first[2]!, second[0]!])
       const rest = await page(resource.lists[0]!, first[2], 10)
       assert.deepEqual([first, rest], [all.slice(0, 3), all.slice(4)])
     })
 
-    it(`refuses deleted ${kind} of another user as such that never were`, async () => {
+    it(`refuses deleted ${kind} of another user in the same way as UUIDs that never existed`, async () => {
       const resource = resources[kind]!
       const [uuid] = await create(resource, resource.bodies.slice(-1))
       await remove(resource, [uuid!])
@@ -130,7 +131,7 @@ describe('a list whose last known entry was deleted meanwhile', () => {
     })
   }
 
-  it('goes on where the digest of an image that is gone would stand, also if it was never there', async () => {
+  it('goes on at the place that the digest of an image would have, even if there never was that image', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${user.name}/${name}`)
     for (const name of names.toReversed()) api.images.references.set(`${name}:latest`, {})
     const read = async (query: Record<string, string>) =>

@@ -8,7 +8,7 @@ import { querySchema } from '../../src/contract/request/query.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 
-/** The keywords of JSON Schema that lead to texts. */
+/** The part of JSON Schema that is needed to find all texts in a schema. */
 interface Node {
   readonly type?: string
   readonly anyOf?: readonly Node[]
@@ -22,7 +22,8 @@ interface Node {
 const table = Object.values(operations) as readonly Operation[]
 
 /**
- * A value for every place of a schema where a text can stand, with that text there and the least beside it.
+ * For every place of a schema where a text can stand, a value that has `text` there, and beside it only what
+ * is required.
  */
 function withText(node: Node, text: string): readonly unknown[] {
   if (node.anyOf !== undefined) return node.anyOf.flatMap((branch) => withText(branch, text))
@@ -36,7 +37,7 @@ function withText(node: Node, text: string): readonly unknown[] {
   })
 }
 
-/** A value that fits a schema of what is required somewhere. */
+/** The smallest value that fits the schema. */
 function least(node: Node): unknown {
   if (node.enum !== undefined) return node.enum[0]
   if (node.type === 'integer') return 8
@@ -51,7 +52,7 @@ function queryNames(operation: Operation): readonly string[] {
   return [...identifiers, ...ofObjects, ...Object.keys(querySchema(operation).properties)]
 }
 
-describe('what is no text is refused before it reaches PostgreSQL', () => {
+describe('NUL and halves of surrogate pairs are refused before they reach PostgreSQL', () => {
   let api: TestApi
   let user: TestUser
   before(async () => {

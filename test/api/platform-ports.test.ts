@@ -19,7 +19,7 @@ describe('ports of the platform itself', () => {
   const message = (port: number) =>
     `Port ${port} cannot be used: a part of the platform itself listens there; publish another one`
 
-  it('are refused to a service, as seen from outside: without the offset', async () => {
+  it('are refused to a service by their public numbers, which are lower by the offset', async () => {
     const answer = await user.api.attempt('createServices', {
       body: [
         { name: 'ui', ...service(233) },
@@ -46,7 +46,7 @@ describe('ports of the platform itself', () => {
     assert.deepEqual(await user.api.call('listServices'), [])
   })
 
-  it('end where the offset leaves no port to listen on', async () => {
+  it('are also those for which the offset leaves no port to listen on', async () => {
     const last = 65_535 - 8_000
     await user.api.one('createServices', { body: service(last) })
     const answer = await user.api.attempt('createServices', { body: service(last + 1) })

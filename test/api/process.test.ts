@@ -62,7 +62,7 @@ describe('the API process', () => {
         ROOST_DOMAIN_PROOF: 'txt',
         ROOST_ACME_RESOLVER: dns.resolver,
         DATABASE_URL: own.url,
-        // Nothing listens there: the API has to come up all the same.
+        // Nothing listens at these two addresses. The API has to start nevertheless.
         TEMPORAL_ADDRESS: '127.0.0.1:1',
         ROOST_REGISTRY_URL: 'http://127.0.0.1:1',
       },
@@ -80,7 +80,7 @@ describe('the API process', () => {
     await rm(directory, { recursive: true })
   })
 
-  it('publishes no service on its own port, which gateways would listen on', async () => {
+  it('publishes no service on its own port, where a gateway could not listen', async () => {
     const user = await addUser(database, { name: 'bob' })
     const { token } = await createToken(database, { userUuid: user.uuid })
     const api = createApiClient({ url, token })
@@ -112,7 +112,7 @@ describe('the API process', () => {
     await api.close()
   })
 
-  it('serves without Temporal and without a registry, and lets waits go when it is told to stop', async () => {
+  it('serves without Temporal and without a registry, and ends waits when it is told to stop', async () => {
     const user = await addUser(database, { name: 'ann' })
     const { token } = await createToken(database, { userUuid: user.uuid })
     await addNode(database)

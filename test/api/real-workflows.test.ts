@@ -72,7 +72,7 @@ describe('instances with their workflows', () => {
     assert.ok(!('exit_code' in stopped) && !('stop_code' in stopped))
   })
 
-  it('follow the last word where a start comes while a stop is under way', async () => {
+  it('do what was asked last if a start comes while a stop is under way', async () => {
     const gate = Promise.withResolvers<void>()
     hosts.behaviour = { stopGate: (boot) => (boot === 1 ? gate.promise : undefined) }
     await create({ autostart: true, wait_timeout_ms: 15_000 })
@@ -89,7 +89,7 @@ describe('instances with their workflows', () => {
   it('show the sequence of restarts, and end it with a stop', async () => {
     hosts.behaviour = { endOf: () => ({ exitCode: 1 }) }
     await create({ autostart: true, restart_policy: 'on-failure' })
-    // Between two starts an instance has an attempt without a time of the next.
+    // `next_at` is present only while a restart is waited for. The first restart is without a wait.
     const crashed = await until(
       'the second restart is due',
       async () => {
@@ -107,7 +107,7 @@ describe('instances with their workflows', () => {
     assert.equal((await user.api.one('getQuotas')).used.live_instances, 0)
   })
 
-  it('delete themselves with their stop where they are to, and the service made with them', async () => {
+  it('with delete-on-stop are deleted after their stop, with the service that was made with them', async () => {
     const { uuid, service_group } = await create({
       autostart: true,
       wait_timeout_ms: 15_000,
@@ -125,7 +125,7 @@ describe('instances with their workflows', () => {
     assert.partialDeepStrictEqual(service.entries, [{ uuid: service_group!.uuid, error: 8 }])
   })
 
-  it('go on from their row where somebody terminated their workflow', async () => {
+  it('go on from their row if somebody terminated their workflow', async () => {
     const { uuid } = await create({ autostart: true, wait_timeout_ms: 15_000 })
     const terminate = () => env.client.workflow.getHandle(instanceWorkflowId(uuid)).terminate('by hand')
     await terminate()
@@ -164,10 +164,10 @@ describe('instances with their workflows', () => {
     assert.partialDeepStrictEqual(entries, [{ name: 'a', state: 'stopped', error: 19 }])
   })
 
-  it('say that their host is full, in its own words, where the host refuses what the rows let through', async () => {
+  it('tell in the words of the host that it is full, if it refuses a start that the rows permitted', async () => {
     const call = { image: 'hello', name: 'a', autostart: true, wait_timeout_ms: 15_000 }
     const again = [{ name: 'a', wait_timeout_ms: 15_000 }]
-    // Three boots of each start; then there is room.
+    // Each of the two starts tries three boots, which all fail. From boot 7 on the host has room.
     hosts.behaviour = { failureOf: (boot) => (boot <= 6 ? HostFailure.HostFull : undefined) }
     const created = await user.api.attempt('createInstances', { body: call })
     const started = await user.api.attempt('startInstances', { body: again })
@@ -178,7 +178,7 @@ describe('instances with their workflows', () => {
     await user.api.one('startInstances', { body: again })
   })
 
-  it('are started and stopped by many at once, and end in one of the two', async () => {
+  it('can be started and stopped by many requests at once, without two VMs at a time', async () => {
     await create({ autostart: true, wait_timeout_ms: 15_000 })
     const calls = Array.from({ length: 6 }, (_, n) =>
       user.api.attempt(n % 2 === 0 ? 'stopInstances' : 'startInstances', { object: 'a' }),
@@ -192,7 +192,7 @@ describe('instances with their workflows', () => {
     )
   })
 
-  it('have no quota left over after starts and stops', async () => {
+  it('give their live quota back after each stop', async () => {
     for (let round = 0; round < 2; round++) {
       if (round === 0) await create()
       await user.api.one('startInstances', { body: [{ name: 'a', wait_timeout_ms: 15_000 }] })

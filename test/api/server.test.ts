@@ -51,7 +51,7 @@ describe('the HTTP server', () => {
     })
   }
 
-  it('lets what is under way finish when it closes, and accepts nothing new', async () => {
+  it('lets requests under way finish when it closes, and accepts no new ones', async () => {
     const arrived = once(server, 'request')
     const answer = exchange('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
     await arrived
@@ -64,7 +64,7 @@ describe('the HTTP server', () => {
     assert.ok(performance.now() - beganMs < 5_000, 'an idle connection kept the server open')
   })
 
-  it('closes what does not finish within the grace', async () => {
+  it('closes connections whose requests do not finish within the grace', async () => {
     const arrived = once(server, 'request')
     const answer = exchange('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
     await arrived

@@ -39,7 +39,7 @@ describe('autoscale configurations', () => {
     assert.ok(row)
     return row
   }
-  /** The one failed entry of an answer. */
+  /** Asks for a configuration that is refused. Returns the code and message of its one entry. */
   const refused = async (input: { readonly object?: string; readonly body?: unknown }) => {
     const { entries, errors } = await user.api.attempt('createAutoscale', input)
     assert.deepEqual([entries.length, errors], [1, []])
@@ -47,7 +47,7 @@ describe('autoscale configurations', () => {
     assert.ok(entry !== undefined && 'error' in entry, JSON.stringify(entry))
     return { code: entry.error, message: entry.message }
   }
-  /** What is wrong with the request. */
+  /** Asks for a configuration that is refused as a whole. Returns code and message of each error. */
   const invalid = async (body: object) => {
     const answer = await user.api.attempt('createAutoscale', { object: service, body })
     assert.deepEqual([answer.httpStatus, answer.entries], [400, []])
@@ -236,7 +236,7 @@ describe('autoscale configurations', () => {
     })
   })
 
-  it('are made once by several who ask at once', async () => {
+  it('are made once if several requests ask at once', async () => {
     const body = { master: { name: 'web' } }
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => user.api.attempt('createAutoscale', { object: service, body })),
@@ -250,7 +250,7 @@ describe('autoscale configurations', () => {
     )
   })
 
-  it('are there, and gone, also while the control plane is away', async () => {
+  it('are made and deleted also while the workflows can not be reached', async () => {
     api.autoscaleControl.faults.isAway = true
     await configure()
     assert.equal((await user.api.one('getAutoscale', { object: service })).status, 'success')
@@ -287,7 +287,7 @@ describe('autoscale configurations', () => {
       assert.ok(!api.control.calls.includes('start'))
     })
 
-    it('are told apart from those that never were: neither can be deleted', async () => {
+    it('can not be deleted again, nor can a configuration that never was', async () => {
       await configure()
       await user.api.one('deleteAutoscale', { object: service })
       const other = await user.api.one('createServices', { body: {} })
@@ -315,7 +315,7 @@ describe('autoscale configurations', () => {
   })
 
   describe('and instances', () => {
-    it('that autoscale made say of which one; others do not', async () => {
+    it('that autoscale made show their master; others show none', async () => {
       const clone = await addClone(api.database, await rowOf(master))
       const shown = await user.api.one('getInstances', { object: clone.uuid })
       assert.deepEqual(shown.clone_of, { uuid: master, name: 'web' })
@@ -355,7 +355,7 @@ describe('autoscale configurations', () => {
       ])
     })
 
-    it('that are the master take the configuration and all clones along when they are deleted', async () => {
+    it('that are the master are deleted together with the configuration and all clones', async () => {
       await configure()
       const clones = [
         await addClone(api.database, await rowOf(master)),
@@ -376,7 +376,7 @@ describe('autoscale configurations', () => {
       await user.api.one('deleteServices', { object: service })
     })
 
-    it('that are the master are gone also while the control plane is away, clones named with it or not', async () => {
+    it('that are the master are deleted with all clones also while the workflows can not be reached', async () => {
       await configure()
       const clone = await addClone(api.database, await rowOf(master))
       await addClone(api.database, await rowOf(master))

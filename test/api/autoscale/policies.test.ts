@@ -26,7 +26,7 @@ describe('policies of autoscale', () => {
   const scale = { name: 'scale', type: 'step', steps: [...steps, { lower_bound: 600, adjustment: 2 }] }
   const add = (body: unknown) => user.api.attempt('addAutoscalePolicies', { owner, body })
   const names = async () => (await user.api.call('getAutoscalePolicies', { owner })).map(({ name }) => name)
-  /** What is wrong with a policy, in words. */
+  /** The messages with which a policy is refused: `scale` with the given changes. */
   const wrong = async (policy: object) => {
     const answer = await add({ ...scale, ...policy })
     assert.deepEqual([answer.httpStatus, answer.entries], [400, []], JSON.stringify(answer))
@@ -151,7 +151,7 @@ describe('policies of autoscale', () => {
     assert.deepEqual(await names(), ['scale'])
   })
 
-  it('see to it that there is a workflow which looks at them, also where it can not be asked for', async () => {
+  it('call for a workflow with each change, and are changed also if that call fails', async () => {
     const told = () => api.autoscaleControl.calls.filter((call) => call === `ensureStarted ${owner}`).length
     await add(scale)
     assert.equal(told(), 1)
@@ -165,7 +165,7 @@ describe('policies of autoscale', () => {
     assert.deepEqual(await names(), [])
   })
 
-  it('that are missing are an entry, but the failure of a request for the status of the one', async () => {
+  it('that are missing are a failed entry, but a status of one missing policy fails as a whole', async () => {
     await add(scale)
     const message = "No autoscale policy with name 'nope'"
     const status = await user.api.attempt('getAutoscalePolicies', { owner, object: 'nope' })
@@ -180,7 +180,7 @@ describe('policies of autoscale', () => {
     }
   })
 
-  it('are of no service that does not exist or is not configured', async () => {
+  it('are refused for a service that does not exist or is not configured', async () => {
     const other = await user.api.one('createServices', { body: { name: 'other' } })
     for (const [id, input] of [
       ['addAutoscalePolicies', { body: scale }],

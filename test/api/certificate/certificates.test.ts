@@ -24,7 +24,7 @@ describe('certificates', () => {
     api.certificateControl.calls.length = 0
     delete api.certificateControl.faults.isAway
     user = await api.addUser()
-    // All users share the domains, so the services of the test before are deleted.
+    // A domain can have only one service among all users. So the services of the last test are deleted.
     await api.database.orm.em.getConnection().execute('delete from services')
   })
 
@@ -82,7 +82,7 @@ describe('certificates', () => {
     assert.equal((await view(uuid)).common_name, name)
   })
 
-  it('get a name of the common name without its wildcard where none is given', async () => {
+  it('without a name are named after their common name, without its wildcard', async () => {
     assert.match((await upload()).name, /^www\.example\.com-[a-z0-9]{5}$/)
     const { pem: chain, pkey } = wildcard
     const { name: generated } = await upload({ cn: '*.example.com.', chain, pkey, name: '' })
@@ -101,7 +101,7 @@ describe('certificates', () => {
     assert.equal(row['origin'], 'uploaded')
   })
 
-  it('are completed by what other certificates of the same account know of their issuer', async () => {
+  it('get missing issuers from the chains of other certificates of the same account', async () => {
     const leaf = await makeTestCertificate({
       subject: `CN=${name}`,
       names: [name],
@@ -112,7 +112,7 @@ describe('certificates', () => {
     const bare = { chain: leaf.pem, pkey: leaf.pkey }
     const refused = await attempt(good(bare))
     assert.equal(refused.httpStatus, 400)
-    // The chain is stored without its root. So the stored chain alone has to show that it is complete.
+    // The chain is stored without its root, and later uploads know only what is stored. It must be enough.
     const known = await upload({ chain: made.leaf.pem + between.pem + root.pem })
     assert.equal((await stored(known.uuid))['chain'], made.leaf.pem + between.pem)
     const other = await api.addUser()
@@ -121,7 +121,7 @@ describe('certificates', () => {
     assert.equal((await stored(completed.uuid))['chain'], leaf.pem + between.pem)
   })
 
-  it('are uploaded by array, each by itself, and a name that is taken is an entry', async () => {
+  it('are uploaded by array, each by itself, and a name that is taken is a failed entry', async () => {
     const answer = await attempt([good({ name: 'one' }), good({ name: 'ONE' }), good({ name: 'two' })])
     assert.deepEqual([answer.httpStatus, answer.status], [200, 'partial_success'])
     assert.deepEqual(answer.entries[1], {
@@ -226,7 +226,7 @@ describe('certificates', () => {
     assert.deepEqual([failed.state, failed.reason, 'validation' in failed], ['error', 'no such name', false])
   })
 
-  it('that were requested with an instance are ordered at once, and once for all that share them', async () => {
+  it('that were requested with an instance are ordered at once, and only once for all its replicas', async () => {
     const domains = [{ name: 'app.example.com.' }]
     const service_group = { services: [{ port: 443, destination_port: 8080 }], domains }
     const body = { image: 'hello', replicas: 1, service_group }
@@ -244,7 +244,7 @@ describe('certificates', () => {
     assert.equal((await stored(domains[0]!.certificate.uuid))['started'], null)
   })
 
-  it('are deleted once no service uses them, whose name the refusal tells', async () => {
+  it('are deleted only if no service uses them; the refusal names the service', async () => {
     const { uuid } = await upload({ name: 'used' })
     const { entries } = await serve([{ name: `${name}.` }])
     const { name: service } = entries[0] as { name: string }
@@ -304,7 +304,7 @@ describe('certificates', () => {
     }
     assert.deepEqual(await other.api.call('getCertificates'), [])
     assert.deepEqual(await other.api.call('listCertificates', { body: { common_name: name } }), [])
-    // The owner of the domain gets a certificate of their own, although another user has one for it.
+    // The other user gets another certificate for this domain, although this user has one already.
     const { entries } = await serve([{ name: `${name}.` }], other)
     const [domain] = (entries[0] as { domains: { certificate: { uuid: string; state: string } }[] }).domains
     assert.equal(domain!.certificate.state, 'pending')

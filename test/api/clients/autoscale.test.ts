@@ -3,8 +3,8 @@ import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { sendAsGoSdk } from '../../support/go-sdk.ts'
 
-/** What the clients in the field send about autoscale, and what they need of the answers. */
-describe('a client in the field, of autoscale', () => {
+/** The requests about autoscale that existing clients send, and what they need in the answers. */
+describe('an existing client, about autoscale', () => {
   let api: TestApi
   let user: TestUser
   let uuid: string
@@ -40,7 +40,7 @@ describe('a client in the field, of autoscale', () => {
     ...more,
   })
 
-  /** `scale init`, `add`, `get`, `rm` and `reset` of the command line. */
+  /** These are the requests of `scale init`, `add`, `get`, `rm` and `reset`. */
   it('leads a configuration through its life as the command line does', async () => {
     const [unconfigured] = (await goSdk('GET', '/v1/services/autoscale', [{ uuid }])).service_groups
     assert.deepEqual(Object.keys(unconfigured).toSorted(), ['name', 'status', 'uuid'])
@@ -89,8 +89,8 @@ describe('a client in the field, of autoscale', () => {
   })
 
   /**
-   * The client decodes every entry of a policy's status as a whole policy, and shows an answer that it can
-   * not decode unchanged.
+   * The client decodes every entry of this answer as a whole policy, so a failed entry would break it. It
+   * shows an answer with another HTTP status as it is.
    */
   it('is told of a policy that is missing in a form that it can read', async () => {
     await init()
@@ -119,7 +119,7 @@ describe('a client in the field, of autoscale', () => {
     assert.ok(!('clone_of' in instance))
   })
 
-  /** The newer SDKs name the service in the path or the query, and send arrays. */
+  /** The newer SDKs name the service in the path or in the query, and send arrays of policies. */
   it('is asked as the newer SDKs do', async () => {
     const send = async (method: string, path: string, body?: unknown) => {
       const headers = { accept: 'application/json' }
@@ -147,7 +147,9 @@ describe('a client in the field, of autoscale', () => {
   })
 })
 
-/** What the SDK in Go needs to decode a policy: all of it, without null. */
+/**
+ * Asserts what the SDK in Go needs to decode a policy: no field is missing, and no bound of a step is null.
+ */
 function assertStepPolicy(policy: Readonly<Record<string, unknown>>): void {
   assert.deepEqual([policy['type'], typeof policy['enabled']], ['step', 'boolean'])
   for (const key of ['name', 'metric', 'adjustment_type']) assert.equal(typeof policy[key], 'string', key)

@@ -5,8 +5,8 @@ import { makeTestCertificate } from '../../support/certificate-maker.ts'
 import { sendAsGoSdk } from '../../support/go-sdk.ts'
 import { assertShows } from '../../support/shown-fields.ts'
 
-/** What the clients in the field send about certificates, and what they need of the answers. */
-describe('a client in the field, of certificates', () => {
+/** The requests about certificates that existing clients send, and what they need in the answers. */
+describe('an existing client, about certificates', () => {
   let api: TestApi
   let user: TestUser
   before(async () => {
@@ -26,7 +26,7 @@ describe('a client in the field, of certificates', () => {
     return { chain, pkey }
   }
 
-  /** `cert create`, `list`, `get`, `remove` of the command line. */
+  /** These are the requests of `cert create`, `list`, `get` and `remove`. */
   it('leads a certificate through its life as the command line does', async () => {
     const body = { cn: '*.life.example.', ...(await made(['*.life.example'])) }
     const [{ uuid, name }] = (await goSdk('POST', '/v1/certificates', body)).certificates
@@ -75,8 +75,8 @@ describe('a client in the field, of certificates', () => {
   })
 
   /**
-   * The platform's own end-to-end tests: the certificate that a deployment made outlives it and can be
-   * removed.
+   * End-to-end tests of existing clients rely on this: the certificate that was requested for an
+   * instance is still there after the instance is deleted, and can then be removed.
    */
   it('removes the certificate that a deployment left behind', async () => {
     const [instance] = (

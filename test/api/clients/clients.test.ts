@@ -5,9 +5,10 @@ import { resetFaults } from '../../support/fake-control.ts'
 import { sendAsGoSdk } from '../../support/go-sdk.ts'
 
 /**
- * The requests that existing clients send, byte for byte where it matters, and what they need of the answers.
+ * The requests that existing clients send, byte for byte where that matters, and what they need in the
+ * answers.
  */
-describe('a client in the field', () => {
+describe('an existing client', () => {
   let api: TestApi
   let user: TestUser
   before(async () => {
@@ -50,7 +51,7 @@ describe('a client in the field', () => {
     })
   })
 
-  it('names objects by arrays, one key of the two being empty', async () => {
+  it('names objects by arrays, in which one of the two keys is empty', async () => {
     await goSdk('POST', '/v1/instances', { image: 'hello:latest', name: 'web', args: [''] })
     const answer = await goSdk('GET', '/v1/instances', [{ uuid: '', name: 'web' }])
     assert.equal(answer.json.data.instances[0].name, 'web')
@@ -59,7 +60,9 @@ describe('a client in the field', () => {
     await goSdk('PUT', '/v1/instances/stop', [{ name: 'web', force: false }])
   })
 
-  /** `instance create -p 443:8080`: it reads the service that the answer names. */
+  /**
+   * This is the request of `instance create -p 443:8080`. It then reads the service that the answer names.
+   */
   it('publishes a port as the command line does', async () => {
     const created = await goSdk('POST', '/v1/instances', {
       image: 'hello:latest',
@@ -86,7 +89,7 @@ describe('a client in the field', () => {
     assert.deepEqual([service.persistent, service.instances], [false, [{ uuid, name: seen.name }]])
   })
 
-  it('asks for domains as the command line does: with a dot behind whatever its user wrote', async () => {
+  it('asks for domains as the command line does: it adds a dot to what its user wrote, even to a final dot', async () => {
     const domains = [{ name: 'shop.example.com..' }, { name: 'www.example.com.' }, { name: 'sub' }]
     const services = [
       { port: 443, destination_port: 8080, handlers: ['http', 'tls'] },
@@ -108,7 +111,7 @@ describe('a client in the field', () => {
     assert.match(answer.json.message, /^Invalid DNS name/)
   })
 
-  /** `tunnel` and `volume import` take the first domain of the answer without a look. */
+  /** `tunnel` and `volume import` use the first domain of the answer without a check that there is one. */
   it('always finds a domain where it published a port', async () => {
     const created = await goSdk('POST', '/v1/instances', {
       image: 'hello:latest',
@@ -122,7 +125,7 @@ describe('a client in the field', () => {
     assert.ok(created.json.data.instances[0].service_group.domains[0].fqdn)
   })
 
-  /** `service rm --wait-empty` polls until the service has no instance; it branches on code 8 alone. */
+  /** `service rm --wait-empty` polls until the service has no instance. The only code that it knows is 8. */
   it('waits for a service to be empty and removes it', async () => {
     const service = { name: 'web', services: [{ port: 443, handlers: ['http', 'tls'] }] }
     await goSdk('POST', '/v1/services', service)
@@ -171,7 +174,7 @@ describe('a client in the field', () => {
     assert.deepEqual(none.json.data.images, [])
   })
 
-  it('gets a 400 with a sentence where it sent a policy-less scale_to_zero', async () => {
+  it('gets a 400 with a sentence if it sends scale_to_zero without a policy', async () => {
     const answer = await api.send({
       method: 'POST',
       path: '/v1/instances',
@@ -182,13 +185,15 @@ describe('a client in the field', () => {
     assert.match(answer.json.errors[0].message, /'scale_to_zero\.policy'/)
   })
 
-  it('may write its token as the clients of that platform do', async () => {
+  it('may send its token with the longer user name that older clients write', async () => {
     const [, secret] = Buffer.from(user.token, 'base64').toString().split(':')
     const token = Buffer.from(`robot$${user.name}.users.kraftcloud:${secret}`).toString('base64')
     assert.equal((await api.send({ path: '/v1/users/quotas', token })).status, 200)
   })
 
-  /** The newer SDKs put everything into the query, lists by repetition, and page by the last UUID. */
+  /**
+   * The newer SDKs send reads by the query. They repeat a parameter for a list, and page by the last UUID.
+   */
   it('reads by repeated parameters and pages of 100', async () => {
     const created = await user.api.call('createInstances', {
       body: { image: 'hello', name: 'a', replicas: 2 },

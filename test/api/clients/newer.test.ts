@@ -16,7 +16,7 @@ describe('a newer client', () => {
     user = await api.addUser()
   })
 
-  /** Both announce what they accept, and JSON only where they send a body. */
+  /** Both SDKs always send `accept`, and `content-type` only with a body. */
   async function send(method: string, path: string, body?: unknown): Promise<RawAnswer> {
     const headers = {
       accept: 'application/json',
@@ -55,7 +55,7 @@ describe('a newer client', () => {
     assert.equal((await entryOf(waiting)).state, 'running')
   })
 
-  it('takes seconds where milliseconds are given too', async () => {
+  it('is served by its seconds if a request has milliseconds too', async () => {
     await send('POST', '/v1/instances', { image: 'hello:latest', name: 'both' })
     const item = { name: 'both', state: 'running', timeout_s: 0, timeout_ms: 60_000 }
     assert.equal((await entryOf(send('GET', '/v1/instances/wait', [item]))).error, 12)
@@ -70,7 +70,7 @@ describe('a newer client', () => {
     assert.partialDeepStrictEqual(json.data.instances[0], { name: 'slow', state: 'stopped' })
   })
 
-  it('waits as long as possible where it asks for longer, however long', async () => {
+  it('may ask for a wait of any length, which is then as long as possible', async () => {
     await send('POST', '/v1/instances', { image: 'hello:latest', name: 'long' })
     for (const timeout of [{ timeout_s: 3_600 }, { timeout_ms: 2 ** 63 }]) {
       const waiting = send('GET', '/v1/instances/wait', [{ name: 'long', state: 'stopped', ...timeout }])

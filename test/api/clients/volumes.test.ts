@@ -4,8 +4,8 @@ import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
 import { sendAsGoSdk } from '../../support/go-sdk.ts'
 
-/** What the clients in the field send about volumes, and what they need of the answers. */
-describe('a client in the field, of volumes', () => {
+/** The requests about volumes that existing clients send, and what they need in the answers. */
+describe('an existing client, about volumes', () => {
   let api: TestApi
   let user: TestUser
   before(async () => {
@@ -23,7 +23,7 @@ describe('a client in the field, of volumes', () => {
   }
   const get = async (identifier: object) => (await goSdk('GET', '/v1/volumes', [identifier])).volumes[0]
 
-  /** `volume create`, `attach`, `get`, `detach`, `delete` of the command line. */
+  /** These are the requests of `volume create`, `attach`, `get`, `detach` and `delete`. */
   it('leads a volume through its life as the command line does', async () => {
     const [{ uuid, status }] = (await goSdk('POST', '/v1/volumes', { name: 'data', size_mb: 64 })).volumes
     assert.equal(status, 'success')
@@ -64,7 +64,7 @@ describe('a client in the field, of volumes', () => {
     assert.partialDeepStrictEqual(created.instances, [{ status: 'success' }])
   })
 
-  /** `volume import` leaves `readonly` out, and takes the first domain of the answer. */
+  /** `volume import` leaves `readonly` out, and uses the first domain of the answer. */
   it('imports into a volume by an instance that deletes itself', async () => {
     const [{ uuid }] = (await goSdk('POST', '/v1/volumes', { size_mb: 64 })).volumes
     const [created] = (
@@ -89,15 +89,15 @@ describe('a client in the field, of volumes', () => {
     assert.deepEqual((await goSdk('GET', '/v1/volumes')).volumes, [])
     await goSdk('POST', '/v1/volumes', { size_mb: 64 })
     const [volume] = (await goSdk('GET', '/v1/volumes')).volumes
-    // `message` in a row makes the command line show an error.
+    // An entry with a `message` makes the command line show an error.
     assert.deepEqual(['message' in volume, 'status' in volume, volume.state], [false, false, 'available'])
     const { used } = (await goSdk('GET', '/v1/users/quotas')).quotas[0]
     assert.deepEqual([used.volumes, used.total_volume_mb], [1, 64])
   })
 
   /**
-   * The newer SDKs name what they read in the query, and what they change in a body, an array or one of the
-   * path.
+   * The newer SDKs name the volumes of a read in the query. They name the volumes of a change in an array in
+   * the body, in the path or in the query.
    */
   it('is read, attached and detached as the SDK in JavaScript does it', async () => {
     const send = async (method: string, path: string, body?: unknown) => {

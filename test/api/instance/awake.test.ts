@@ -18,7 +18,9 @@ const awake: AwakeInstance = { boot: 2, state: InstanceState.Running, started }
 const snapshotUuid = '5d1f7b0e-9d3c-4c7c-8a39-0b6a2f3f7c11'
 const waking: AwakeInstance = { boot: 2, state: InstanceState.Starting }
 
-/** The workflow has not written the wake yet: the row says `standby` all the time. */
+/**
+ * The host has woken the instance, but its workflow has not written that yet. So its row is behind its host.
+ */
 describe('an instance that its host has just woken', () => {
   let api: TestApi
   let user: TestUser
@@ -72,7 +74,7 @@ describe('an instance that its host has just woken', () => {
     assert.ok(!('stop_reason' in rest) && !('exit_code' in rest))
   })
 
-  it('is running where its row is at the start of the same boot, which is counted already', async () => {
+  it('is running if its row says that the same boot is starting; the start is counted once', async () => {
     await api.control.record(uuid, { state: InstanceState.Starting, boot: 2, startCount: 2 })
     assert.equal((await view()).state, 'starting')
     api.nodes.awake.set(uuid, awake)
@@ -85,7 +87,7 @@ describe('an instance that its host has just woken', () => {
     assert.equal((await view()).state, 'starting')
   })
 
-  it('is so in the status of all instances, with one call per host', async () => {
+  it('is running in the status of all instances, which takes one call per host', async () => {
     const other = await make('other')
     await sleep(other)
     api.nodes.calls.length = 0
@@ -95,7 +97,7 @@ describe('an instance that its host has just woken', () => {
     assert.deepEqual(api.nodes.calls, ['awake of 2'])
   })
 
-  it('is listed among the running ones, and not among those in standby, in its place', async () => {
+  it('is listed as running and not as in standby, at its usual place', async () => {
     for (const name of ['b', 'c']) await sleep(await make(name))
     api.nodes.awake.set(uuid, awake)
     assert.deepEqual(await inState(InstanceState.Standby), ['b', 'c'])
@@ -111,7 +113,7 @@ describe('an instance that its host has just woken', () => {
     )
   })
 
-  it('ends a wait for running, and none for standby', async () => {
+  it('ends a wait for running, and does not end one for standby', async () => {
     assert.equal((await waitFor(InstanceState.Standby)).status, 'success')
     api.nodes.awake.set(uuid, awake)
     assert.equal((await waitFor(InstanceState.Running)).status, 'success')
@@ -134,7 +136,7 @@ describe('an instance that its host has just woken', () => {
     assert.match(sent.text, new RegExp(`instance_start_count{instance_uuid="${uuid}"} 2`))
   })
 
-  it('was running before a stop, a start or a delete', async () => {
+  it('has the previous state running in the answers to a start, a stop and a delete', async () => {
     api.nodes.awake.set(uuid, awake)
     const startedAgain = await user.api.one('startInstances', { object: uuid })
     assert.deepEqual([startedAgain.previous_state, startedAgain.state], ['running', 'running'])
@@ -144,19 +146,19 @@ describe('an instance that its host has just woken', () => {
     assert.equal((await user.api.one('deleteInstances', { object: uuid })).previous_state, 'running')
   })
 
-  it('is what its row says where the row is of a later boot', async () => {
+  it('has the state of its row if the row knows a later boot', async () => {
     await api.control.record(uuid, { state: InstanceState.Standby, boot: 3, startCount: 3 })
     api.nodes.awake.set(uuid, awake)
     assert.equal((await view()).state, 'standby')
   })
 
-  it('is what its row says where its host does not answer', async () => {
+  it('has the state of its row if its host does not answer', async () => {
     api.nodes.fails = new NodeUnavailable('no answer')
     assert.equal((await view()).state, 'standby')
     assert.equal((await waitFor(InstanceState.Standby)).status, 'success')
   })
 
-  it('costs no call for an instance that runs or is stopped', async () => {
+  it('takes no call to a host if the row says that it runs or is stopped', async () => {
     await api.control.record(uuid, { state: InstanceState.Running, boot: 2, startCount: 2 })
     await view()
     await api.control.record(uuid, { state: InstanceState.Stopped, boot: 2, startCount: 2 })
@@ -164,7 +166,7 @@ describe('an instance that its host has just woken', () => {
     assert.deepEqual(api.nodes.calls, [])
   })
 
-  it('is not asked for on behalf of another user', async () => {
+  it('takes no call to a host if another user asks for it', async () => {
     api.nodes.awake.set(uuid, awake)
     const stranger = await api.addUser()
     assert.equal((await stranger.api.attempt('getInstances', { object: uuid })).status, 'error')

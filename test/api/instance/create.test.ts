@@ -81,7 +81,7 @@ describe('creating instances', () => {
     })
   }
 
-  it('puts the words of the image in the place of its line, where that stands before further arguments', async () => {
+  it('replaces the line of the image by its words if further arguments follow the line', async () => {
     api.images.references.set('official/quoted:latest', { args: `sh -c "echo a  b"` })
     api.images.references.set('official/bare:latest', {})
     api.images.references.set('official/entered:latest', { args: '/enter --now', hasEntrypoint: true })
@@ -105,7 +105,7 @@ describe('creating instances', () => {
     ]) {
       assert.deepEqual(await argsOf('hello', args), args)
     }
-    // Its host knows which of them are the entrypoint's.
+    // The line stays if the image has an entrypoint: only the host knows which words are the entrypoint's.
     assert.deepEqual(await argsOf('entered', ['/enter --now', '-v']), ['/enter --now', '-v'])
     assert.equal(await argsOf('entered', ['/enter --now']), undefined)
   })
@@ -151,7 +151,7 @@ describe('creating instances', () => {
     })
   })
 
-  it('counts an application that ended before anybody looked as started', async () => {
+  it('counts an application as started if it ended before the wait read its state', async () => {
     api.control.faults.endsAtOnce = true
     const body = { image: 'hello', autostart: true, wait_timeout_ms: 5_000 }
     assert.equal((await user.api.one('createInstances', { body })).state, 'stopped')
@@ -165,7 +165,7 @@ describe('creating instances', () => {
     assert.match(entry.message, /the image has no command/)
   })
 
-  it('succeeds where workflows can not be reached: the sweep starts them', async () => {
+  it('succeeds although workflows can not be reached, because the sweep starts them later', async () => {
     api.control.faults.isAway = true
     const created = await user.api.one('createInstances', { body: { image: 'hello', autostart: true } })
     assert.equal(created.state, 'starting')
@@ -196,7 +196,7 @@ describe('creating instances', () => {
     )
   })
 
-  it('says since when no host answers, and names none', async () => {
+  it('tells since when no host answers, without the name of a host', async () => {
     const sql = (text: string) => readRows(api.database, { text })
     await sql("update nodes set heartbeat_at = '2026-01-02T03:04:05Z'")
     const failed = await create({ image: 'hello' })

@@ -84,7 +84,7 @@ describe('starting, stopping, waiting for and deleting instances', () => {
     assert.equal((await user.api.one('getInstances', { object: 'a' })).stop_reason, 28)
   })
 
-  it('fails for the objects alone where workflows do not answer, and gives their live quota back', async () => {
+  it('fails only for the objects whose workflows do not answer, and gives their live quota back', async () => {
     await make('a')
     api.control.faults.isAway = true
     const answer = await user.api.attempt('startInstances', { object: 'a' })
@@ -130,7 +130,7 @@ describe('starting, stopping, waiting for and deleting instances', () => {
       )
     })
 
-    it('calls the whole an error that timed out where every object did', async () => {
+    it('has the status error and says that it timed out if every object did', async () => {
       await make('a')
       const sent = await api.send({
         token: user.token,

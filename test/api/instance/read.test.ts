@@ -275,7 +275,7 @@ describe('reading instances', () => {
       ])
     })
 
-    it('leave out what no host answers, as a counter must not fall to nothing', async () => {
+    it('leave a metric out if its host does not answer, because a counter must not fall to 0', async () => {
       await make('a')
       api.nodes.fails = new NodeUnavailable('away')
       const { text } = await metrics()

@@ -196,7 +196,7 @@ describe('instances and their services', () => {
       const [refused] = (await small.api.attempt('createInstances', { body })).entries
       assert.ok(refused && 'error' in refused && refused.error === 19)
       await small.api.one('createInstances', { body: { image: 'hello' } })
-      // It already counts against the quota, so a start by hand adds nothing.
+      // The instance counts against the live quota already. So its start by hand is not refused.
       assert.equal(
         (await small.api.one('startInstances', { object: instance.uuid })).previous_state,
         'standby',

@@ -90,7 +90,7 @@ describe('instances that are made with volumes', () => {
     assert.deepEqual(rows, [{ node: 'local' }])
   })
 
-  it('take it along when they are deleted, and its workflow is told', async () => {
+  it('are deleted together with their own volume, whose workflow is told', async () => {
     const { uuid } = await made({ size_mb: 8, at: '/data' })
     await user.api.one('deleteInstances', { object: 'app' })
     assert.equal((await user.api.attempt('getVolumes', { object: uuid })).status, 'error')
@@ -98,7 +98,7 @@ describe('instances that are made with volumes', () => {
     assert.equal((await user.api.one('getQuotas')).used.volumes, 0)
   })
 
-  it('leave it to the sweep where its workflow can not be told', async () => {
+  it('leave their own volume to the sweep if its workflow can not be told', async () => {
     const { uuid } = await made({ size_mb: 8, at: '/data' })
     api.volumeControl.faults.isAway = true
     await user.api.one('deleteInstances', { object: 'app' })
@@ -106,14 +106,14 @@ describe('instances that are made with volumes', () => {
     assert.ok(api.logLines.some((line) => line.includes('the sweep will tell') && line.includes(uuid)))
   })
 
-  it('take it along when they delete themselves', async () => {
+  it('are deleted together with their own volume if they delete themselves', async () => {
     const { uuid } = await made({ size_mb: 8, at: '/data' }, { features: ['delete-on-stop'] })
     const [instance] = await user.api.call('listInstances')
     await markEphemeralDeleted(api.database, instance!.uuid)
     assert.equal((await user.api.attempt('getVolumes', { object: uuid })).status, 'error')
   })
 
-  it('leave one that was detached once: it is persistent from then on', async () => {
+  it('leave a volume that was detached once, because it is persistent from then on', async () => {
     const { uuid, name } = await made({ size_mb: 8, at: '/data' })
     await user.api.one('detachVolumes', { object: uuid })
     assert.equal((await volume(uuid)).persistent, true)
@@ -127,14 +127,14 @@ describe('instances that are made with volumes', () => {
     assert.ok(!api.volumeControl.calls.includes('delete'))
   })
 
-  it('leave one that was there before them', async () => {
+  it('leave a volume that existed before them', async () => {
     await user.api.one('createVolumes', { body: { name: 'data', size_mb: 8 } })
     await made({ name: 'data', at: '/data' })
     await user.api.one('deleteInstances', { object: 'app' })
     assertShows(await volume('data'), { state: 'available', attached_to: [] })
   })
 
-  it('get one each with replicas, where a size is asked for', async () => {
+  it('get a new volume each with replicas, if a size is asked for', async () => {
     const answer = await create({ size_mb: 8, at: '/data' }, { replicas: 2 })
     assert.equal(answer.entries.length, 3)
     const uuids = (await user.api.call('getInstances')).map(({ volumes }) => volumes?.[0]?.uuid)

@@ -65,7 +65,7 @@ describe('the streams of the feed', () => {
   const addInstance = (name: string, service: string) =>
     user.api.one('createInstances', { body: { image: 'hello', name, service_group: { name: service } } })
 
-  it('let in nobody but a gateway, and a host only to its own names', async () => {
+  it('admit only gateways to the routes, and only a host to its own names', async () => {
     for (const token of ['nonsense', user.token, 'the-join-token-of-the-tests', testAgentSecret('local')]) {
       assert.equal((await api.send({ path: routesPath, token })).status, 401)
     }
@@ -75,7 +75,7 @@ describe('the streams of the feed', () => {
     }
   })
 
-  it('are not there, nor is anything else between parts, under the public name of the API', async () => {
+  it('are not found under the public name of the API, like all that only parts of the platform use', async () => {
     for (const name of [`api.${testMetroDomain}`, `API.${testMetroDomain}:8443`]) {
       const headers = { 'x-forwarded-host': name, authorization: `Bearer ${testGatewayToken}` }
       for (const path of [routesPath, '/internal/nodes/local/names', '/internal/nodes/local', '/metrics']) {
@@ -137,7 +137,7 @@ describe('the streams of the feed', () => {
     )
   })
 
-  it('beat while nothing happens', async () => {
+  it('send beats while nothing happens', async () => {
     const { lines } = followRoutes()
     await until('beats', () => lines.filter(({ kind }) => kind === 'beat').length >= 3, { limitMs })
   })
@@ -171,7 +171,7 @@ describe('the streams of the feed', () => {
         select gen_random_uuid(), $1, 'many-' || n, true, 1, 1, '[]' from generate_series(1, 50000) n`,
       values: [user.uuid],
     })
-    // The log of requests has a line once an answer is over.
+    // A request is logged when its answer has ended. So these lines count the answers that have ended.
     const answersEnded = () => api.logLines.filter((line) => line.includes('"internal.routes"')).length
     const endedBefore = answersEnded()
     const { port, hostname } = new URL(api.url)
@@ -189,7 +189,7 @@ describe('the streams of the feed', () => {
     }
   })
 
-  it('have places for so many readers of one host, and no more', async () => {
+  it('serve up to eight readers of one host at a time', async () => {
     const readers = Array.from({ length: 9 }, () => followNames('second'))
     await until('answers', () => readers.every(({ statuses }) => statuses.length > 0), { limitMs })
     const count = (status: number) => readers.filter(({ statuses }) => statuses[0] === status).length
@@ -199,7 +199,7 @@ describe('the streams of the feed', () => {
     await until('the place that became free', () => refused.statuses.includes(200), { limitMs })
   })
 
-  it('end when the API stops, and have readers begin elsewhere', async () => {
+  it('end when the API stops, and their readers try again', async () => {
     const reader = followRoutes()
     await until('the snapshot', () => ends(reader.lines).length > 0, { limitMs })
     api.stopping.abort()

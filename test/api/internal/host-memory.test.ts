@@ -9,7 +9,7 @@ describe('the memory of hosts, by the API', () => {
   let user: TestUser
   before(async () => {
     api = await startTestApi()
-    // Two instances of 448 MiB, each with 64 for its VMM, and 100 MiB.
+    // Room for two instances of 448 MiB, each with 64 MiB for its VMM. 100 MiB are left then.
     await readRows(api.database, { text: 'update nodes set memory_mb = 1124', values: [] })
   })
   after(() => api.close())

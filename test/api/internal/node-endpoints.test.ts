@@ -144,8 +144,8 @@ describe('the API as a client of hosts', () => {
   after(() => api.close())
 
   /**
-   * A host that answers with `answer`, and a client that knows the host from the database, with the changes
-   * of `told`.
+   * A host that answers calls with `answer`, and a client that finds it in the database. `told` changes what
+   * the client reads there.
    */
   async function hostThat(answer: RequestListener, told: () => Partial<NodeRecord> = () => ({})) {
     const server = createServer(answer)
@@ -201,7 +201,7 @@ describe('the API as a client of hosts', () => {
     goAway()
   })
 
-  it('waits once for a host that hangs', async () => {
+  it('does not ask a host again that hangs', async () => {
     let asked = 0
     const { nodes, goAway } = await hostThat(
       () => (asked += 1),

@@ -13,7 +13,7 @@ const tokens = createProofTokens(new Uint8Array(32).fill(7))
 const rememberedMs = 600_000
 const serverFailed = 2
 
-describe('custom domains where a proof is asked for', () => {
+describe('custom domains, if a proof is asked for', () => {
   let api: TestApi
   let dns: DnsServer
   let owner: TestUser
@@ -104,16 +104,16 @@ describe('custom domains where a proof is asked for', () => {
     assert.partialDeepStrictEqual(await serve(owner, `y.a.${zone}`, `b.${zone}`), { error: 24 })
   })
 
-  it('that are wildcards ask for the proof of the name below which they are', async () => {
+  it('that are wildcards need the proof of the name without the asterisk', async () => {
     put(`shop.${zone}`, textOf(owner))
-    // Past the proof, it is the certificate that is missing.
+    // The proof was found, so the refusal is only about the missing certificate.
     const proved = (await serve(owner, `*.shop.${zone}`)) as { message?: string }
     assert.match(proved.message ?? '', /needs a certificate of yours/)
     const refused = (await serve(owner, `*.${zone}`)) as { message?: string }
     assert.match(refused.message ?? '', new RegExp(`TXT record '_roost-proof\\.${zone}'`))
   })
 
-  it('are not proved by an uploaded certificate, nor asked about when one is uploaded', async () => {
+  it('are not proved by an uploaded certificate, and an upload needs no proof', async () => {
     const { pem: chain, pkey } = await makeTestCertificate({
       subject: `CN=shop.${zone}`,
       names: [`shop.${zone}`],
@@ -123,7 +123,7 @@ describe('custom domains where a proof is asked for', () => {
     assert.partialDeepStrictEqual(await serve(stranger, `shop.${zone}`), { error: 24 })
   })
 
-  it('below the metro domain are taken without a question', async () => {
+  it('need no proof below the metro domain', async () => {
     const { entries } = await owner.api.attempt('createServices', {
       body: [{ services: [{ port: 443 }], domains: [{ name: `w${names}` }] }, { services: [{ port: 443 }] }],
     })
@@ -134,7 +134,7 @@ describe('custom domains where a proof is asked for', () => {
     assert.deepEqual(dns.asked, [])
   })
 
-  it('that are reserved are refused before anybody is asked', async () => {
+  it('that are reserved are refused without a look-up', async () => {
     const refused = (await serve(owner, 'api.metro.test')) as { message?: string }
     assert.match(refused.message ?? '', /reserved/)
     assert.deepEqual(dns.asked, [])
@@ -160,7 +160,7 @@ describe('custom domains where a proof is asked for', () => {
     assert.ok(performance.now() - beganMs < 4_000)
     assert.equal(refused.error, 10)
     assert.match(refused.message ?? '', /DNS did not answer/)
-    // One answer that proves it is enough.
+    // One record is enough, although the server for the other name still does not answer.
     put(zone, textOf(owner))
     assert.equal((await serve(owner, `shop.${zone}`)).status, 'success')
   })
@@ -177,7 +177,7 @@ describe('custom domains where a proof is asked for', () => {
     assert.deepEqual(await servedBy(owner), [`shop.${zone}`, `more.${zone}`])
   })
 
-  it('are looked up for one user so often, and go on for others', async () => {
+  it('are looked up for one user only so often in a minute, which holds no other user back', async () => {
     const many = Array.from({ length: 100 }, (_, index) => body(`a${index}.b${index}.${zone}`))
     const refusals = async (user: TestUser) => {
       const { entries } = await user.api.attempt('createServices', { body: many })

@@ -64,7 +64,7 @@ describe('volumes and the instances that have them', () => {
       })
     })
 
-    it('takes the mount beside `attach_to` and inside it, in part here and in part there', async () => {
+    it('takes each setting of the mount either beside `attach_to` or inside it', async () => {
       const to = { name: 'app' }
       for (const body of [
         { attach_to: to, at: '/data', readonly: true },

@@ -47,7 +47,7 @@ describe('volumes', () => {
     assert.partialDeepStrictEqual(await view(volume.uuid), { ...expected, state: 'available' })
   })
 
-  it('are answered when they are made, for which a moment is waited', async () => {
+  it('are answered when all volumes of the request are made or have failed', async () => {
     const slow = await startTestApi({ settings: { makingVolumesMs: 60_000 } })
     try {
       const owner = await slow.addUser()
@@ -160,7 +160,7 @@ describe('volumes', () => {
     })
   }
 
-  it('are as large as the account allows, and no other', async () => {
+  it('have only sizes that the account permits', async () => {
     const small = await api.addUser({ limits: { minVolumeMb: 10, maxVolumeMb: 10 } })
     const refused = await small.api.attempt('createVolumes', { body: { size_mb: 9 } })
     assert.equal(refused.errors[0]?.message, "Value of 'size_mb' must be 10")
@@ -202,7 +202,7 @@ describe('volumes', () => {
     }
   })
 
-  /** Leaves the host this much room beside what is there; the function returned gives it back. */
+  /** Leaves the host `roomMb` of room beside its present volumes. Returns a function that ends this. */
   async function small(roomMb: number): Promise<() => Promise<void>> {
     await readRows(api.database, {
       text: `update nodes set volume_mb = $1 + (select coalesce(sum(size_mb), 0) from volumes)`,
