@@ -44,7 +44,7 @@ describe('a host', function () {
   }
 
   describe('that is silent', () => {
-    it('makes new traffic wait until it has answered again, and lets what is in flight go on', async () => {
+    it('makes new traffic wait until it answers again, and keeps what is in flight', async () => {
       given()
       const held = await one.admission()
       held.onEnd(() => assert.fail('it goes on'))
@@ -57,7 +57,7 @@ describe('a host', function () {
       held.done()
     })
 
-    it('has new traffic refused with the reason when it stays away', async () => {
+    it('gets new traffic refused with the reason when it stays away', async () => {
       given()
       await one.admission()
       await silence(leaseValidMs, GatewayLeasePhase.Unsure)
@@ -67,7 +67,7 @@ describe('a host', function () {
       assert(!refusal.admitted && refusal.reason === 'host-away' && refusal.retryAfterMs > 0)
     })
 
-    it('makes a connection that was slept through wait, and has it ended when it stays away', async () => {
+    it('makes a connection to a sleeper wait, and gets that connection ended when it stays away', async () => {
       host.answer = () => asleepSoon
       given()
       const quiet = await one.admission({ kind: 'connection' })
@@ -84,7 +84,7 @@ describe('a host', function () {
   })
 
   describe('without an agent', () => {
-    it('has its running instances served on, even after a quiet time, and makes traffic for a sleeper wait', async () => {
+    it('still gets traffic for its running instances, even after a quiet time, and makes traffic for a sleeper wait', async () => {
       host.answer = ({ instance }) => (instance === 'a' ? { returnAfterMs: 20 } : {})
       given()
       const held = await one.admission()
@@ -122,7 +122,7 @@ describe('a host', function () {
     })
   })
 
-  describe('whose machine is not there either', () => {
+  describe('that is silent and whose machine can not be reached', () => {
     const { lookup } = dns
     const name = 'host.roost.test'
     let isThere = true
@@ -159,7 +159,7 @@ describe('a host', function () {
       return told
     }
 
-    it('has what is in flight ended, once', async () => {
+    it('gets what is in flight ended, once', async () => {
       assert.deepEqual(await lost(false), ['lost'])
       isThere = true
       host.mute = false
@@ -185,7 +185,7 @@ describe('a host', function () {
       await until('it is known to be away', () => isRefused(), { limitMs })
     }
 
-    it('lets traffic in again to what the next host under its id opens', async () => {
+    it('gets traffic again once another host joins under its id and opens the instance', async () => {
       await released()
       next = await FakeLeaseServer.start('another secret')
       next.answer = () => ({ boot: 2, memoryBoot: 2 })
@@ -198,14 +198,14 @@ describe('a host', function () {
       admission.done()
     })
 
-    it('lets traffic in again when the same host joins at the same address', async () => {
+    it('gets traffic again when the same host joins at the same address', async () => {
       await released()
       one.join(host)
       await until('it lets in', () => !isRefused(), { limitMs })
       assert((await one.admission()).admitted)
     })
 
-    it('tells the next host what it is believed to have opened, so that the host can deny it', async () => {
+    it('is succeeded by a host that hears of the leases held before, so that it can deny them', async () => {
       await released()
       next = await FakeLeaseServer.start('another secret')
       one.join(next)

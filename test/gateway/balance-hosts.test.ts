@@ -53,7 +53,7 @@ describe('what a host says of its instances', function () {
       assert((await host.next('open', 2)).epoch > 0)
     })
 
-    it('the gateway keeps the lease while bytes pass, and gives it back once they do not', async () => {
+    it('the gateway keeps the lease while bytes pass, and gives it back when none has passed for a while', async () => {
       host.answer = () => ({ returnAfterMs: 1_000, quietConnectionsSleep: true })
       given()
       const quiet = await one.admission({ kind: 'connection' })
@@ -81,7 +81,7 @@ describe('what a host says of its instances', function () {
       assert.equal(host.all('withdraw').length, 0)
     })
 
-    it('it is not woken for a second connection if the hard limit has no room for both', async () => {
+    it('it is not woken for a further connection if the hard limit has no room beside the quiet ones', async () => {
       host.answer = () => asleepSoon
       given({ softLimit: 1, hardLimit: 2 })
       const quiet = [await one.admission({ kind: 'connection' }), await one.admission({ kind: 'connection' })]
@@ -93,7 +93,7 @@ describe('what a host says of its instances', function () {
       assert((await one.admit({ kind: 'connection' })).admitted)
     })
 
-    it('a request for which the hard limit has no room beside it wakes the next instance', async () => {
+    it('a request for which the hard limit has no room beside that connection wakes the next instance', async () => {
       host.answer = ({ instance }) => (instance === 'a' ? asleepSoon : {})
       given({ softLimit: 2, hardLimit: 2 })
       one.tell([['a', 'running'], ['b', 'standby']]) // prettier-ignore
@@ -115,7 +115,7 @@ describe('what a host says of its instances', function () {
       assert.equal(await quiet.awaken(), false)
     })
 
-    it('the connection does not stand any more when the instance could not be woken', async () => {
+    it('the connection ends when the instance can not be woken', async () => {
       const quiet = await slept()
       const message = 'no memory'
       host.answer = ({ instance, epoch }) =>
@@ -132,7 +132,7 @@ describe('what a host says of its instances', function () {
     })
   })
 
-  it('lets into a drained instance again when the drain is taken back', async () => {
+  it('admits traffic to a draining instance again when the drain is taken back', async () => {
     given()
     const held = await one.admission()
     host.say({ kind: 'drain', instance: 'a', boot: 1 })
@@ -186,7 +186,7 @@ describe('what a host says of its instances', function () {
     assert.equal(await gone, 'gone')
   })
 
-  it('asks again for a port that was published after the lease was given, whatever else comes and goes', async () => {
+  it('asks again for a port that was published after the lease was given, and admits its traffic by the answer', async () => {
     given()
     const first = await one.admission()
     host.answer = () => undefined
@@ -204,7 +204,7 @@ describe('what a host says of its instances', function () {
     assert.equal(host.all('open').length, 2)
   })
 
-  it('ends what is connected to a deleted instance politely at first', async () => {
+  it('asks connections to a deleted instance to close at first, and ends them a little later', async () => {
     given({}, { deletedMs: 20 })
     const held = await one.admission({ kind: 'connection' })
     const told: string[] = []
@@ -258,10 +258,10 @@ describe('what a host says of its instances', function () {
       )
     }
 
-    /** What the gateway sends before it has noticed the loss is lost with the connection. */
+    /** Drops the connection and waits until the gateway has noticed. What it sends before that is lost. */
     async function lose(): Promise<void> {
       host.drop()
-      // The gateway connects again after 50 ms, so a look now and then could miss the gap.
+      // The gateway connects again after 50 ms. So this looks in every turn of the event loop.
       while (one.balancer.hosts.connected > 0) await setImmediate()
     }
 
@@ -280,7 +280,7 @@ describe('what a host says of its instances', function () {
       assert.partialDeepStrictEqual(await load(({ handledMore }) => handledMore > 0), over)
     })
 
-    it('tells after a finished request that no more was finished, so that the number is for one interval only', async () => {
+    it('sends one more report after a finished request, in which no further request was finished', async () => {
       given()
       const admission = await one.admission()
       admission.done()
@@ -291,7 +291,7 @@ describe('what a host says of its instances', function () {
       assert.partialDeepStrictEqual(finished().slice(0, 2), [finishedOne, { ...finishedOne, handledMore: 0 }])
     })
 
-    it('tells how much was in flight on average, until that does not change any more', async () => {
+    it('reports the mean in flight until it does not change any more', async () => {
       given()
       const held = [await one.admission(), await one.admission({ kind: 'connection' })]
       const first = await load(({ inFlight }) => inFlight > 0)

@@ -46,7 +46,7 @@ describe('the balancer', function () {
     assert(outcomes[0]?.admitted && outcomes[0].timing.wake?.kind === 'restore')
   })
 
-  it('answers at once, without a promise, where an instance is open and below its soft limit', async () => {
+  it('admits at once, without a promise, if an instance is open and below its soft limit', async () => {
     const given1 = given([['a', 'running']])
     const first = await given1.admission()
     first.done()
@@ -69,7 +69,7 @@ describe('the balancer', function () {
       return uuids.toSorted().join('')
     }
 
-    it('spreads traffic however far the soft limit is, and lets sleepers sleep', async () => {
+    it('spreads traffic even far below the soft limit, and wakes no sleeper for that', async () => {
       const one = given(three, { softLimit: 100 })
       await one.admission()
       await host.next('open', 2)
@@ -81,7 +81,7 @@ describe('the balancer', function () {
       )
     })
 
-    it('makes use of an instance that begins to run later, and of one that runs again', async () => {
+    it('uses an instance as soon as it runs, also when it runs again later', async () => {
       const one = given([['a', 'running'], ['b', 'starting']], { softLimit: 100 }) // prettier-ignore
       assert.equal(await taken(one, 3), 'aaa')
       for (const run of [1, 2]) {
@@ -95,7 +95,7 @@ describe('the balancer', function () {
       }
     })
 
-    it('asks an instance that may sleep once, and then only above the soft limit of the others', async () => {
+    it('uses an instance whose lease it gave back only above the soft limit of the others', async () => {
       host.answer = ({ instance }) => (instance === 'b' ? { returnAfterMs: 20 } : {})
       const one = given(three, { softLimit: 3 })
       await one.admission()
@@ -105,7 +105,7 @@ describe('the balancer', function () {
       assert.equal(await taken(one, 1), 'b')
     })
 
-    it('does not press a host that refuses', async () => {
+    it('does not ask a host again and again that refuses', async () => {
       host.answer = (open) => (open.instance === 'b' ? denial(open) : {})
       const one = given(three, { softLimit: 100 })
       await one.admission()
@@ -125,7 +125,7 @@ describe('the balancer', function () {
     assert((await one.admit()).admitted)
   })
 
-  it('lets as many wait for a wake as the woken instances take, and refuses others at once', async () => {
+  it('lets as many wait for a wake as the woken instances can take, and refuses more at once', async () => {
     host.answer = ({ instance }) => (instance === 'a' ? {} : undefined)
     const one = given([['a', 'running'], ['b', 'standby']], { hardLimit: 1 }) // prettier-ignore
     await one.admission()
@@ -149,7 +149,7 @@ describe('the balancer', function () {
     assert((await Promise.all(waiting)).every(({ admitted }) => admitted))
   })
 
-  it('gives a request that waits for a wake an instance that gets free earlier', async () => {
+  it('admits a request that waits for a wake to another instance if that gets free earlier', async () => {
     host.answer = ({ instance }) => (instance === 'a' ? {} : undefined)
     const one = given([['a', 'running'], ['b', 'standby']]) // prettier-ignore
     const first = await one.admission()
@@ -198,7 +198,7 @@ describe('the balancer', function () {
     assert.equal(host.all('open').length, 1)
   })
 
-  it('keeps a lease while its host is not there, and gives it back once the hello that named it is answered', async () => {
+  it('keeps a lease while its host is away, and gives it back once the host has answered the hello that names it', async () => {
     host.answer = () => ({ returnAfterMs: 50 })
     const one = given([['a', 'running']])
     const held = await one.admission()
@@ -242,7 +242,7 @@ describe('the balancer', function () {
     assert(!(refusal instanceof Promise) && !refusal.admitted && refusal.reason === 'no-instance')
   })
 
-  it('asks again for a moment where a host has not heard yet of what the routes tell', async () => {
+  it('asks a host again for a short time if that host does not know yet of an instance in the routes', async () => {
     let asked = 0
     host.answer = (message) => {
       asked += 1
@@ -253,7 +253,7 @@ describe('the balancer', function () {
     assert.equal(asked, 3)
   })
 
-  it('believes a host that goes on denying what the routes tell', async () => {
+  it('believes a host that goes on denying an instance in the routes', async () => {
     host.answer = denial
     const one = given([['a', 'standby']], {}, { unsettledPollMs: 5, unsettledMs: 30 })
     const refusal = await one.admit()
@@ -271,7 +271,7 @@ describe('the balancer', function () {
     await host.next('withdraw')
   })
 
-  it('leaves room in the queue for another user if one has everything that waits for sleepers', async () => {
+  it('gives one user at most half of the queue for sleepers, so that another user has room', async () => {
     host.answer = () => undefined
     const one = given([['a', 'standby']], { userUuid: 'storming' }, { maxQueued: 10 })
     const other = { ...one.service, uuid: 'service-2', userUuid: 'other' }

@@ -70,7 +70,7 @@ describe('the proof over TLS that a name leads here', function () {
       assert.equal(seen.client.getProtocol(), version)
       assert.equal(seen.agreed, protocol)
       assert.equal(seen.fingerprint, fingerprintOf(proof))
-      // The tests' client stays half open unless it ends its side, too.
+      // When the server ends its side, the client of the tests leaves its own side open. So it has to end it.
       seen.client.on('end', () => seen.client.end())
       await closed(seen.client)
       assert.equal(await all.metric('roost_gateway_handshakes_total{outcome="challenge"}'), 1)
@@ -108,7 +108,7 @@ describe('the proof over TLS that a name leads here', function () {
     served.client.destroy()
   })
 
-  it('is only given for its very name, on port 443, while the challenge is there, and if it is one of TLS', async () => {
+  it('is shown only for its own name, on port 443, while there is a challenge, and only one for TLS', async () => {
     const none = /no application protocol|unrecognized name/
     all.tell(challenge())
     assert.match((await shake({ ...asAuthority, servername: testHost })).outcome, /no application protocol/)
@@ -121,7 +121,7 @@ describe('the proof over TLS that a name leads here', function () {
     assert.match((await shake(asAuthority)).outcome, none)
   })
 
-  it('is never agreed on with an application, which has all other protocols', async () => {
+  it('is never agreed on for an application, which may have all other protocols', async () => {
     const lone = await shake({ servername: testHost, ALPNProtocols: [protocol] }, tcpPort)
     assert.match(lone.outcome, /no application protocol/)
     const other = await shake({ servername: testHost, ALPNProtocols: [protocol, 'postgresql'] }, tcpPort)
@@ -129,7 +129,7 @@ describe('the proof over TLS that a name leads here', function () {
     other.client.destroy()
   })
 
-  it('fails alone if its certificate is of no use', async () => {
+  it('fails without harm to others if its certificate can not be used', async () => {
     all.tell(challenge({ chain: 'none' }), issued(proof))
     assert.match((await shake(asAuthority)).outcome, /no application protocol/)
     assert.equal((await shake({ servername: testHost })).outcome, 'secure')

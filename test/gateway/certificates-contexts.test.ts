@@ -44,7 +44,7 @@ describe('the certificates of the gateway', function () {
   })
   const fingerprintOf = ({ chain }: CertificatePem): string => new X509Certificate(chain).fingerprint256
 
-  /** A service of somebody else. */
+  /** A second service, with the given changes. */
   function other(over: Partial<RouteService>): RouteLine {
     return { kind: 'service', service: routeService({ uuid: 'other', name: 'other', ...over }) }
   }
@@ -129,7 +129,8 @@ describe('the certificates of the gateway', function () {
     all.tell(certificate('c', first))
     const relay = connect(443 + all.portOffset, '127.0.0.1')
     const hello = await helloOf(pendingHost)
-    // All but the last byte of the first message, then another certificate, then that byte.
+    // The client sends its first message without the last byte. Then the certificate is swapped, and then the
+    // last byte follows.
     relay.write(hello.subarray(0, -1))
     const early = all.client(443, { servername: pendingHost })
     await once(early, 'secureConnect')
@@ -183,7 +184,7 @@ describe('the certificates of the gateway', function () {
     })
   }
 
-  it('fail only for their own names if they are of no use, are reported once, and are used as soon as they are mended', async () => {
+  it('that can not be used fail only for their own names, are reported once, and are used as soon as they are mended', async () => {
     const broken: readonly CertificatePem[] = [
       { chain: 'none', key: first.key },
       { chain: first.chain, key: 'none' },
@@ -210,7 +211,7 @@ describe('the certificates of the gateway', function () {
     assert.equal(await all.metric('roost_gateway_unusable_certificates'), 0)
   })
 
-  it('are the exact name’s before a wildcard’s, and a longer wildcard’s before a shorter one’s', async () => {
+  it('of the exact name come before those of a wildcard, and those of a longer wildcard before a shorter one', async () => {
     const third = await namedCertificate({ name: pendingHost })
     const domains = [
       { fqdn: '*.test', certificateUuid: 'wide' },
@@ -250,7 +251,7 @@ describe('the certificates of the gateway', function () {
     client.destroy()
   })
 
-  it('leave it to TLS to refuse what is no TLS, and forget a client that leaves before', async () => {
+  it('let TLS refuse a client that speaks something else, and forget a client that leaves before its first message', async () => {
     const client = all.plainClient(443)
     client.write('GET / HTTP/1.1\r\n\r\n')
     await closed(client)
@@ -288,7 +289,7 @@ describe('the certificates of the gateway', function () {
   })
 })
 
-/** What a client sends first. */
+/** The first message (ClientHello) of a client that asks for `servername`. */
 async function helloOf(servername: string): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -37,7 +37,7 @@ describe('the proof over HTTP that a name leads here', function () {
     return String(await everything(client))
   }
 
-  /** The one service, with a port 80 that leads to its application. */
+  /** Publishes one more port of the service, which leads to its application over HTTP. */
   function publish(port: number): void {
     const ports = [{ port, destinationPort: 8080, handlers: ['http'] as const }, ...all.service.ports]
     all.tell({ kind: 'service', service: { ...all.service, ports } })
@@ -53,7 +53,7 @@ describe('the proof over HTTP that a name leads here', function () {
     assert.equal((await ask(pendingHost, path, { method: 'HEAD' })).split('\r\n\r\n')[1], '')
   })
 
-  it('comes before redirects, and whatever the letters and the port of the name', async () => {
+  it('comes before redirects, in whatever case and with whatever port the name is written', async () => {
     const redirect = { port: 80, destinationPort: 443, handlers: ['http', 'redirect'] as const }
     all.tell(challenge(), {
       kind: 'service',
@@ -71,7 +71,7 @@ describe('the proof over HTTP that a name leads here', function () {
     assert.match(await ask(pendingHost), /9jg46WB3/)
   })
 
-  it('wakes nobody: no host is asked for a lease', async () => {
+  it('wakes no instance: no host is asked for a lease', async () => {
     publish(80)
     all.tell(challenge())
     assert.match(await ask(pendingHost), /9jg46WB3/)
@@ -80,7 +80,7 @@ describe('the proof over HTTP that a name leads here', function () {
     assert.equal(all.host.all('open').length, 1)
   })
 
-  it('is given to nobody who asks for another name, another token, by another method, or elsewhere', async () => {
+  it('is not given for another name or token, by another method, or on another port', async () => {
     all.tell(challenge(), challenge({ token: 'other', fqdn: 'other.test' }))
     const other = '/.well-known/acme-challenge/other'
     publish(80)
@@ -121,7 +121,7 @@ describe('the proof over HTTP that a name leads here', function () {
     client.destroy()
   })
 
-  it('finds its port open, whatever services publish and however they come and go', async () => {
+  it('is served on port 80, which stays open whatever services publish', async () => {
     const stays = async (): Promise<void> => {
       await all.listening()
       assert.match(await ask(pendingHost), /9jg46WB3/)
@@ -129,7 +129,7 @@ describe('the proof over HTTP that a name leads here', function () {
     all.tell(challenge())
     publish(80)
     await stays()
-    // Nobody may have that port for something that is not HTTP.
+    // A service that publishes port 80 for something else than HTTP does not get it.
     all.tell({
       kind: 'service',
       service: { ...all.service, ports: [{ port: 80, destinationPort: 1, handlers: ['tls'] }] },

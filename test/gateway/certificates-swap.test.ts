@@ -9,7 +9,7 @@ const limitMs = 60_000
 const swaps = 40
 /** Handshakes of each client between two swaps, so that every swap meets handshakes under way. */
 const handshakesPerSwap = 2
-/** One client of each kind: each version of TLS, with and without the session of last time. */
+/** One client of each kind: with each version of TLS, which does or does not resume its last session. */
 const clients = [
   { version: 'TLSv1.2', keepsSession: false },
   { version: 'TLSv1.2', keepsSession: true },
@@ -47,8 +47,8 @@ describe('certificates that are swapped while clients shake hands', function () 
   }
 
   /**
-   * Rejects if the handshake fails. The certificate of a resumed session is that of the handshake in which
-   * the session was made.
+   * Makes one handshake, and rejects if it fails. A resumed session shows no certificate. So its serial
+   * number is that of the handshake in which the session was made.
    */
   async function shake(over: ConnectionOptions, from?: Session): Promise<Seen> {
     const client = all.client(443, {
@@ -77,7 +77,7 @@ describe('certificates that are swapped while clients shake hands', function () 
       while (!over) {
         const servedBefore = served.length
         const one = await shake({ minVersion: version, maxVersion: version }, session)
-        // Another may have come meanwhile, but one that was gone before the handshake is not shown.
+        // The certificate may be newer than the last one before the handshake, but not older.
         assert(served.slice(servedBefore - 1).includes(one.serial), `number ${servedBefore} was swapped`)
         if (keepsSession) session = one.session
         seen.push(one)
@@ -91,7 +91,7 @@ describe('certificates that are swapped while clients shake hands', function () 
           await swap()
           more = Promise.withResolvers()
           wanted = seen.length + clients.length * handshakesPerSwap
-          // A client that fails says why, instead of leaving the test waiting.
+          // If a client fails, `loads` rejects. So the test fails with that error instead of a timeout.
           await Promise.race([more.promise, loads])
         }
       } finally {

@@ -36,7 +36,7 @@ class FakeSocket extends EventEmitter {
 /** Connections by name, and what becomes of them. */
 class Scene {
   readonly clients: ClientConnections
-  /** In the order in which they were told to end. */
+  /** The names of the connections that were told to end, in that order. */
   readonly ended: string[] = []
   readonly closedFor: string[] = []
   readonly #sockets = new Map<string, FakeSocket>()
@@ -48,7 +48,10 @@ class Scene {
     )
   }
 
-  /** `quietMs`: how long ago anything happened over it. */
+  /**
+   * Accepts a connection over which nothing has happened for `quietMs`. Returns `open`, or the reason of the
+   * refusal.
+   */
   open(name: string, address: string, standing: Standing = Standing.Idle, quietMs = 60_000): string {
     const socket = new FakeSocket(address)
     const place = this.clients.take(socket as unknown as ClientSocket)
@@ -115,10 +118,10 @@ describe('connections of clients', () => {
     assert.equal(open('2001:db8::1'), 'open')
     assert.equal(open('2001:db8::2'), 'open')
     assert.equal(open('2001:db8::3'), 'connections-of-source')
-    // Four times as many of a /56.
+    // A /56 may have four times as many: eight. Two of them are open.
     for (let link = 1; link <= 6; link++) assert.equal(open(`2001:db8:0:${link}::1`), 'open')
     assert.equal(open('2001:db8:0:7::1'), 'connections-of-source')
-    // Sixteen times as many of a /48.
+    // A /48 may have sixteen times as many: 32. Eight of them are open.
     for (let house = 1; house <= 24; house++)
       assert.equal(open(`2001:db8:0:${house.toString(16)}00::1`), 'open')
     assert.equal(open('2001:db8:0:ff00::1'), 'connections-of-source')
@@ -144,14 +147,14 @@ describe('connections of clients', () => {
     scene.open('longer idle', '1.0.0.1', Standing.Idle, 2_000)
     for (const name of ['a', 'b', 'c']) assert.equal(scene.open(name, '1.0.0.2', Standing.Busy), 'open')
     assert.deepEqual(scene.ended, ['longer idle', 'idle', 'longer silent'])
-    // Now the second source has more than the first.
+    // The second source has three of the five by now. So it gets no more, but a third source does.
     assert.equal(scene.open('d', '1.0.0.2'), 'connections')
     assert.equal(scene.open('e', '1.0.0.3'), 'open')
     assert.deepEqual(scene.closedFor, ['idle', 'idle', 'silent', 'silent'])
     assert.equal(scene.clients.all, 5)
   })
 
-  it('that move count as busy, and busy ones are closed only for a source that has fewer', () => {
+  it('over which bytes have just passed count as busy, and busy ones are closed only for a source that has fewer', () => {
     scene = new Scene({ connections: 3 })
     scene.open('moving', '1.0.0.1', Standing.Lasting, 500)
     scene.open('asked', '1.0.0.1', Standing.Busy, 100)
@@ -164,7 +167,7 @@ describe('connections of clients', () => {
     assert.equal(scene.open('fourth', '1.0.0.4', Standing.Busy), 'connections')
   })
 
-  it('of a source with few stay, although idle, while another source asks for more and more', () => {
+  it('of a source that has few are not closed, although they are idle, while another source asks for more', () => {
     scene = new Scene({ connections: 10 })
     scene.open('few', '1.0.0.1', Standing.Idle, 600_000)
     for (let index = 0; index < 9; index++) scene.open(`own ${index}`, '1.0.0.2', Standing.Busy)
@@ -172,7 +175,7 @@ describe('connections of clients', () => {
     assert.deepEqual(scene.ended, [])
   })
 
-  it('of many small networks that one hand has count together', () => {
+  it('of small networks within one larger network count together', () => {
     scene = new Scene({ connections: 10 })
     for (let link = 0; link < 8; link++) scene.open(`link ${link}`, `2001:db8:0:${link}00::1`)
     scene.open('one', '1.0.0.1', Standing.Idle, 600_000)
@@ -184,7 +187,7 @@ describe('connections of clients', () => {
     )
   })
 
-  it('that did not end within their time are closed', async () => {
+  it('that were told to end and do not end in time are closed', async () => {
     scene = new Scene({ connections: 1 })
     const socket = new FakeSocket('1.0.0.1')
     const place = scene.clients.take(socket as unknown as ClientSocket)
@@ -244,8 +247,8 @@ describe('connections of clients', () => {
   })
 })
 
-describe('what clients may have of a process', () => {
-  it('follows from the files that it may open, half of which are for instances', () => {
+describe('the room that a process has for clients', () => {
+  it('follows from the number of files that it may open, half of which are for instances', () => {
     assert.equal(
       openFilesOf(
         'Max processes  1  1  processes\nMax open files            1024                 4096                 files\n',
@@ -263,7 +266,7 @@ describe('what clients may have of a process', () => {
     assert.equal(connectionsFor(16), 64)
   })
 
-  it('is a quarter of the memory, and of that a quarter for one source up to 256 MiB', () => {
+  it('is a quarter of the memory; one source may have a quarter of that, up to 256 MiB', () => {
     const mebibyte = 1 << 20
     assert.equal(heldBytesFor(2_048 * mebibyte), 512 * mebibyte)
     assert.equal(heldLimits(512 * mebibyte).heldBytesPerSource, 128 * mebibyte)

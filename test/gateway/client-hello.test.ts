@@ -7,7 +7,7 @@ import type { ConnectionOptions } from 'node:tls'
 import fc from 'fast-check'
 import { maxHelloBytes, readClientHello } from '../../src/gateway/listeners/client-hello.ts'
 
-/** What Node's client sends first. */
+/** The first message (ClientHello) of Node's client with these options. */
 async function helloOf(over: ConnectionOptions): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -33,7 +33,7 @@ function inRecords(hello: Buffer, recordBytes: number): Buffer {
   return Buffer.concat(pieces)
 }
 
-/** The least that a message for a name can be; Node's client sends no long ones. */
+/** The smallest first message for a name, made by hand: Node's client sends no names as long as these. */
 function helloFor(name: string): Buffer {
   const number = (value: number, bytes: number): Buffer => {
     const found = Buffer.alloc(bytes)
@@ -77,7 +77,7 @@ describe('the first message of a TLS client', () => {
     assert.deepEqual(readClientHello(Buffer.concat([hello, Buffer.from([0x14, 3, 3])])), said)
   })
 
-  it('is waited for until it is whole, and never for more than it needs', () => {
+  it('is awaited until it is complete, and not longer', () => {
     for (const whole of [hello, inRecords(hello, 700)]) {
       for (let length = 0; length < whole.length; length++) {
         const reading = readClientHello(whole.subarray(0, length))
@@ -111,7 +111,7 @@ describe('the first message of a TLS client', () => {
     assert.deepEqual(readClientHello(helloFor('a.'.repeat(7_000))), { kind: 'unreadable' })
   })
 
-  it('may be anything at all without harm', () => {
+  it('does no harm, whatever bytes it has', () => {
     const bytes = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 8 })
     fc.assert(
       fc.property(bytes, fc.nat(), (changes, cut) => {

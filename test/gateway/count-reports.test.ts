@@ -40,7 +40,7 @@ describe('a host that asks for the counts', function () {
     { kind: 'counts', counts: [{ instance: 'a', connections, requests, queued, handledMore }] },
   ]
 
-  it('hears at once what there is and what was finished, and nothing twice', async () => {
+  it('hears at once what is in flight and what was finished, and nothing twice', async () => {
     await given()
     assert.deepEqual(await asked(), [])
     const first = await one.admission()
@@ -97,8 +97,8 @@ describe('what a report tells after the counts were told', () => {
       const sum = (of: (each: ReturnType<typeof told>[number]) => number) =>
         told().reduce((total, each) => total + of(each), 0)
       const rated = (each: object) => ('inFlight' in each ? 1 : 0)
-      // The report may come before or after the question: a finished request counts once in the sum, and
-      // once in the rates.
+      // The periodic report may come before or after the answer to the question. In both cases the finished
+      // request counts once in the sum and once in the rates.
       const inRates = (each: ReturnType<typeof told>[number]) =>
         rated(each) * (each.handledMore + ('handledTold' in each ? Number(each.handledTold) : 0))
       await until('a report tells of it', () => sum(inRates) > 0, { limitMs })

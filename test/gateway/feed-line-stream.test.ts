@@ -9,10 +9,10 @@ import type { LineStreamChange, LineStreamOptions } from '../../src/primitives/l
 import { until } from '../support/until.ts'
 
 const limitMs = 20_000
-/** Long enough that a slow machine is not taken for a silent server. */
+/** How long a stream may be silent. It is so long that a slow machine is not taken for a silent server. */
 const patientMs = 30_000
 
-describe('a stream of lines that is read for ever', () => {
+describe('a stream of lines that has no end', () => {
   let server: Server
   let url: URL
   let answers: ((request: IncomingMessage, response: ServerResponse) => void)[]
@@ -61,7 +61,7 @@ describe('a stream of lines that is read for ever', () => {
   const losses = () => changes.flatMap((change) => (change.connected ? [] : [change]))
   const untilHeard = (count: number) => until(`${count} lines`, () => heard.length >= count, { limitMs })
 
-  it('says at every attempt where its reader is, and gives the lines in order', async () => {
+  it('sends the position of its reader with every attempt, and gives the lines in order', async () => {
     answers.push((_, response) => response.end(jsonLine({ n: 1 }) + jsonLine({ n: 2 })))
     read()
     await untilHeard(3)
@@ -81,7 +81,7 @@ describe('a stream of lines that is read for ever', () => {
     assert.deepEqual(heard, [{ n: 1 }, { n: 2 }])
   })
 
-  it('waits longer after every attempt that came to nothing, and forgets that once it hears something', async () => {
+  it('waits longer after every failed attempt, until it hears something', async () => {
     const refuse = (_: IncomingMessage, response: ServerResponse) => response.writeHead(503).end()
     answers.push(refuse, refuse, (_, response) => response.end(jsonLine({ n: 1 })), refuse)
     read()
@@ -97,7 +97,7 @@ describe('a stream of lines that is read for ever', () => {
     )
   })
 
-  it('connects again when nothing is heard, although the connection stands', async () => {
+  it('connects again when nothing is heard, although the connection is open', async () => {
     answers.push((_, response) => response.write(jsonLine({ n: 1 })))
     read({ silenceMs: 300 })
     await untilHeard(2)
@@ -138,7 +138,7 @@ describe('a stream of lines that is read for ever', () => {
     assert.match(losses()[0]?.why ?? '', /not taken/)
   })
 
-  it('goes on when the server was away, and names why in words', async () => {
+  it('goes on after the server was away, and reports the reason in words', async () => {
     const { port } = server.address() as AddressInfo
     server.close()
     await once(server, 'close')

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 const checkout = path.resolve(import.meta.dirname, '../..')
 const limitMs = 40_000
 const token = 'the-token-of-the-gateway'
-/** A port that is not open anyway. */
+/** A public port that is open only while this service is known. Ports 80 and 443 are always open. */
 const ownPort = 1_443
 const service: RouteLine = {
   kind: 'service',
@@ -52,7 +52,7 @@ describe('the process of the gateway', function () {
     children = []
     output = ''
     refuses = false
-    // Below the ports that the kernel and the tests give out.
+    // With this offset all public ports are below those that the kernel and other tests give out.
     offset = 2_000 * randomInt(2, 8)
   })
   afterEach(async () => {
@@ -111,7 +111,7 @@ describe('the process of the gateway', function () {
     const response = await fetch(`http://127.0.0.1:${ports.metrics}${at}`).catch(() => undefined)
     return response && { status: response.status, text: await response.text() }
   }
-  /** Asks as a client that trusts the root and nothing else. */
+  /** Sends a request as a client that trusts the metro root and no other. */
   async function ask(name: string, port: number, at: string): Promise<{ status: number; text: string }> {
     const ca = readFileSync(path.join(directory, 'gateway/metro/roost.localhost/authority.crt'))
     const host = `${name}:${port + offset}`
@@ -141,11 +141,12 @@ describe('the process of the gateway', function () {
     const metrics = (await health('/metrics'))?.text ?? ''
     assert.match(metrics, /process_cpu/)
     assert.match(metrics, /roost_gateway_request_duration_seconds/)
-    // The last line of the API came after the start, from which the age counts before the first line.
+    // The age counts from the last line of the API, or before the first line from the start of the gateway.
+    // So it is less than the age of the process of this test.
     assert(Number(/^roost_gateway_routes_age_seconds (.+)$/m.exec(metrics)?.[1]) < performance.now() / 1_000)
   })
 
-  it('leads the public name of the API to the API, and says so where there is no service', async () => {
+  it('leads the public name of the API to the API, and answers 404 for a name without a service', async () => {
     await startApi()
     startGateway()
     await untilReady(200)
@@ -182,7 +183,7 @@ describe('the process of the gateway', function () {
     startGateway()
     await untilReady(200)
     assert.match(output, /"services":2,.*last routes/)
-    // The port is one that only the last routes publish.
+    // Only the saved routes publish this port.
     assert.equal((await ask('web.roost.localhost', ownPort, '/')).status, 404)
     assert.equal((await ask('api.roost.localhost', 443, '/v1/echo')).status, 502)
     await startApi()

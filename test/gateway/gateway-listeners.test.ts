@@ -42,7 +42,7 @@ describe('the public ports of the gateway', function () {
     return chain
   }
 
-  it('shows a certificate of a name as soon as it is there, another one once it is swapped, none once it is gone', async () => {
+  it('shows the certificate of a name as soon as it has one, the new one once it was swapped, and none once it is gone', async () => {
     all = await PublicGateway.start()
     assert.match(String((await shown(pendingHost)).outcome), /unrecognized name/)
     assert.equal(await all.metric('roost_gateway_refusals_total{reason="certificate"}'), 1)
@@ -70,7 +70,7 @@ describe('the public ports of the gateway', function () {
     assert.equal((await shown(testHost)).resumed, false)
   })
 
-  it('opens and closes ports with the services, and leaves alone what is connected to a port that closes', async () => {
+  it('opens and closes ports with the services, and keeps connections to a port that it closes', async () => {
     all = await PublicGateway.start()
     const client = all.client(tcpPort)
     client.write('a')
@@ -92,7 +92,7 @@ describe('the public ports of the gateway', function () {
     other.destroy()
   })
 
-  it('takes a port as soon as its holder lets go of it', async () => {
+  it('opens a port as soon as the program that held it closes it', async () => {
     all = await PublicGateway.start({ listenerLimits: { bindRetryMs: 20 } })
     const holder = createServer().listen(otherPort + all.portOffset, '127.0.0.1')
     await once(holder, 'listening')
@@ -111,10 +111,10 @@ describe('the public ports of the gateway', function () {
     assert.equal(all.gateway.ports.listening, 4)
   })
 
-  it('bounds the time of a handshake, however busily its bytes drip', async () => {
+  it('bounds the time of a handshake, even if its bytes keep coming one by one', async () => {
     all = await PublicGateway.start({ listenerLimits: { handshakeMs: 200 } })
     const socket = all.plainClient(443)
-    // A record that announces 512 bytes of a ClientHello, and then one byte at a time.
+    // This record announces 512 bytes of a ClientHello. They come one at a time, every 20 ms.
     socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
     const drip = setInterval(() => socket.write(Buffer.from([0])), 20)
     await closed(socket)
@@ -152,7 +152,7 @@ describe('the public ports of the gateway', function () {
     api.close()
   })
 
-  it('connects to a fresh instance that does not listen yet as soon as it does', async () => {
+  it('connects to an instance that was just started as soon as it listens', async () => {
     all = await PublicGateway.start()
     const probe = createServer().listen(0, '127.0.0.1')
     await once(probe, 'listening')
@@ -163,7 +163,7 @@ describe('the public ports of the gateway', function () {
     const client = all.client()
     client.write('hello')
     await all.host.next('open')
-    // A whole handshake later, the first attempt has been refused.
+    // While this handshake is made, the gateway's first attempt to connect to the instance is refused.
     assert.equal((await shown(testHost)).outcome, undefined)
     const late = createServer((socket) => socket.pipe(socket)).listen(port, '127.0.0.1')
     assert.equal(String((await once(client, 'data'))[0]), 'hello')

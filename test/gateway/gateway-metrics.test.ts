@@ -24,7 +24,7 @@ describe('the metrics of the gateway', function () {
     return String(await everything(client))
   }
 
-  it('count requests by protocol and answer, and how long they took with their wait', async () => {
+  it('count requests by protocol and answer, and tell how long they took, with and without their wait', async () => {
     host().answer = () => undefined
     const first = ask()
     const open = await host().next('open')
@@ -50,7 +50,7 @@ describe('the metrics of the gateway', function () {
     assert.equal(await all.metric(`roost_gateway_request_duration_seconds_count${of}`), 2)
   })
 
-  it('tell what there is now: ports, hosts, connections, leases, the age of the routes', async () => {
+  it('tell the present numbers of ports, hosts, connections and leases, and the age of the routes', async () => {
     all.respond = (socket) => socket.pipe(socket)
     const client = all.client(tcpPort)
     client.write('a')

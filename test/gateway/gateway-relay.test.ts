@@ -8,14 +8,17 @@ import { TcpRelay } from '../../src/gateway/tcp/tcp-relay.ts'
 import type { Admission } from '../../src/gateway/traffic.ts'
 
 /**
- * A pipe that nobody reads from takes less than two of these. One of them is less than its writer may hold
- * back.
+ * A pipe that nobody reads holds 64 KiB, so it is full after two of these. What is written then waits at the
+ * writer, which may hold as much.
  */
 const words = 'w'.repeat(40_000)
 const lastWord = 'l'.repeat(10_000)
 const lastWords = words + words + lastWord
 
-/** Ends the stream such that the last words wait in the relay, which has seen the end by then. */
+/**
+ * Writes `lastWords` and ends the stream. The last of it still waits in the relay when the relay sees the
+ * end.
+ */
 async function sayLastWords(stream: Duplex): Promise<void> {
   stream.write(words)
   await setImmediate()
@@ -24,7 +27,7 @@ async function sayLastWords(stream: Duplex): Promise<void> {
   stream.end(lastWord)
 }
 
-/** A relay between two pipes without any buffer of a kernel, so that what is not read is not sent. */
+/** A relay between two pipes in this process. No kernel buffers them, so the relay keeps what is not read. */
 class Scene {
   readonly client: Duplex
   readonly application: Duplex
@@ -72,7 +75,7 @@ async function text(stream: Duplex): Promise<string> {
 }
 
 describe('the relay between a client and an instance', () => {
-  it('keeps the connection to an instance that reads late after both sides have ended', async () => {
+  it('keeps the connection to an instance after both sides have ended, until the instance has read everything', async () => {
     const { client, application, relayed } = new Scene()
     application.end()
     client.resume()
@@ -83,7 +86,7 @@ describe('the relay between a client and an instance', () => {
     assert.equal(await text(application), lastWords)
   })
 
-  it('wakes the instance for the end of a client that then goes, if the instance had ended its own side', async () => {
+  it('wakes an instance that ended its side, to pass on the end of a client that then leaves', async () => {
     const scene = new Scene()
     scene.application.end()
     scene.client.resume()
@@ -99,14 +102,14 @@ describe('the relay between a client and an instance', () => {
     assert.equal(scene.done, 1)
   })
 
-  it('tells the end of the instance once it has closed, however late the client reads', async () => {
+  it('is done with the instance once the instance has closed, however late the client reads', async () => {
     const { client, application, done } = await closedByInstance()
     assert.equal(done(), 1)
     assert.equal(await text(client), 'last words')
     application.destroy()
   })
 
-  it('gives the client the rest of an instance that said its end before it was gone', async () => {
+  it('gives the client all that an instance wrote if it ended its side before it was gone', async () => {
     const scene = new Scene()
     const ended = once(scene.relayed.upstream, 'end')
     await sayLastWords(scene.application)
@@ -116,7 +119,7 @@ describe('the relay between a client and an instance', () => {
     assert.equal(scene.done, 1)
   })
 
-  it('breaks the connection off where an instance is gone in the middle', async () => {
+  it('breaks the connection off if the instance is gone before it ended its side', async () => {
     const scene = new Scene()
     scene.application.write('half a')
     await once(scene.client, 'readable')
@@ -126,14 +129,14 @@ describe('the relay between a client and an instance', () => {
     assert.equal(scene.done, 1)
   })
 
-  it('leaves the connection alone while the instance shuts down: the application may have a last word', async () => {
+  it('keeps the connection while the instance shuts down, because the application may still write', async () => {
     const scene = new Scene()
     scene.tell('close')
     scene.application.end('goodbye')
     assert.equal(await text(scene.client), 'goodbye')
   })
 
-  it('passes on what a client said, and its end, when the awaited instance is awake', async () => {
+  it('passes on what a client wrote, and its end, once the sleeping instance is awake', async () => {
     const scene = new Scene()
     scene.asleep = true
     scene.client.end('wake up')
@@ -144,7 +147,7 @@ describe('the relay between a client and an instance', () => {
     assert.equal(scene.wakings.length, 1)
   })
 
-  it('wakes a sleeper for the end of a client alone', async () => {
+  it('wakes a sleeper even if a client only ends its side', async () => {
     const scene = new Scene()
     scene.asleep = true
     scene.client.end()

@@ -8,7 +8,7 @@ import { PublicGateway, closed, tcpPort } from '../support/public-gateway.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 10_000
-/** One source has all connections, and another source comes. */
+/** The source that has all connections at first, and the source that comes later. */
 const crowd = '127.0.0.2'
 const newcomer = '127.0.0.3'
 const get = `GET / HTTP/1.1\r\nHost: ${testHost}\r\n\r\n`
@@ -20,7 +20,7 @@ describe('a gateway whose connections are all in use', function () {
 
   afterEach(async () => all.close())
 
-  /** `silent`: requests get no answer. */
+  /** Starts a gateway with room for `connections`. If `silent` is true, the instance answers no request. */
   async function start(connections: number, silent = false): Promise<void> {
     all = await PublicGateway.start({ clientLimits: { connections, activeMs: 0, endMs: 200 } })
     all.respond = (socket: Socket) => {
@@ -51,11 +51,11 @@ describe('a gateway whose connections are all in use', function () {
     await all.metric(`roost_gateway_closed_connections_total{was="${was}"}`)
   const refused = async () => await all.metric('roost_gateway_refusals_total{reason="connections"}')
 
-  it('closes the longest idle one of the source that has most, and serves another source', async () => {
+  it('closes the longest idle connection of the source that has most, and serves another source', async () => {
     await start(3)
     const clients: TLSSocket[] = []
     for (let index = 0; index < 3; index++) clients.push(await asked(from(crowd)))
-    // The first was the longest idle; now it is the second.
+    // The first connection has been idle for longest. With this request that becomes the second.
     const [first, second, third] = clients as [TLSSocket, TLSSocket, TLSSocket]
     await asked(first)
     const gone = closed(second)
@@ -65,7 +65,7 @@ describe('a gateway whose connections are all in use', function () {
     assert.deepEqual([await closedFor('idle'), await refused()], [1, undefined])
   })
 
-  it('says goodbye over a connection of HTTP/2 without streams, and closes it also where its client does not', async () => {
+  it('sends GOAWAY over an idle connection of HTTP/2, and closes it even if its client does not', async () => {
     await start(1)
     const session = connectHttp2(`https://${testHost}`, {
       createConnection: () => from(crowd, 443, ['h2']),
@@ -118,13 +118,13 @@ describe('a gateway whose connections are all in use', function () {
     assert.match(String((await once(client, 'data'))[0]), /^HTTP\/1\.1 101 /)
     const goodbye = once(client, 'data')
     from(newcomer)
-    // A close frame with code 1001.
+    // These bytes are a close frame with code 1001.
     assert.deepEqual([...((await goodbye)[0] as Buffer)].slice(0, 4), [0x88, 0x02, 0x03, 0xe9])
     await closed(client)
     assert.equal(await closedFor('silent'), 1)
   })
 
-  it('ends no request to make room for its own source, but one for a source that has fewer', async () => {
+  it('ends no request to make room for its own source, but ends one for a source that has fewer', async () => {
     await start(2, true)
     const busy = [await asks(from(crowd), 1), await asks(from(crowd), 2)]
     await closed(from(crowd))
@@ -137,7 +137,7 @@ describe('a gateway whose connections are all in use', function () {
     assert.deepEqual([await closedFor('busy'), await refused()], [1, 2])
   })
 
-  it('ends the clients that leave most unread if all together leave too much, whatever their protocol', async () => {
+  it('ends the clients with most unread bytes if all clients together have too many, whatever their protocol', async () => {
     all = await PublicGateway.start({ clientLimits: { heldBytes: 10_000 } })
     const much = Buffer.alloc(64 << 20)
     all.respond = (socket: Socket) => {
@@ -157,7 +157,7 @@ describe('a gateway whose connections are all in use', function () {
     await asked(modest)
   })
 
-  it('counts a handshake that does not come as an idle connection', async () => {
+  it('counts a connection without a handshake as idle', async () => {
     await start(2)
     const stuck = [all.plainClient(443), all.plainClient(443)]
     await until(

@@ -9,10 +9,10 @@ import { PublicGateway, everything, tcpPort } from '../support/public-gateway.ts
 
 const limitMs = 60_000
 const longBytes = 48 << 20
-/** A prime, so that chunks of any size end at another place each time. */
+/** The length of the pattern is a prime, so that chunks of any size end at a new place of it each time. */
 const patternBytes = 65_521
 
-/** Counts and hashes what arrives, and stops to read again and again for a while. */
+/** Counts and hashes what arrives. It stops reading again and again for a while. */
 async function readSlowly(socket: Socket): Promise<{ readonly bytes: number; readonly hash: string }> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -30,7 +30,7 @@ async function readSlowly(socket: Socket): Promise<{ readonly bytes: number; rea
   return { bytes, hash: hash.digest('hex') }
 }
 
-/** Writes as the socket takes it, then ends. */
+/** Writes this many bytes as fast as the socket takes them, and ends. Returns their hash. */
 async function writeAll(socket: Socket, bytes: number): Promise<string> {
   const hash = createHash('sha256')
   const pattern = Buffer.from(Array.from({ length: patternBytes }, (_, index) => (index * 31) & 255))
@@ -74,7 +74,7 @@ describe('the relay of TCP', function () {
     assert.equal(String(await everything(client)), '8 bytes')
   })
 
-  it('answers a client that ended its side already while it waited for the wake', async () => {
+  it('serves a client that ended its side while it waited for the wake', async () => {
     all.host.answer = () => undefined
     all.respond = (socket) => {
       void everything(socket).then((asked) => socket.end(`${asked.length} bytes`))
@@ -86,7 +86,7 @@ describe('the relay of TCP', function () {
     assert.equal(String(await answer), '8 bytes')
   })
 
-  it('lets the application end its side, and passes on to its last byte what the client says after that', async () => {
+  it('lets the application end its side, and passes on all bytes that the client sends after that', async () => {
     const heard = new Promise<object>((resolve, reject) => {
       all.respond = (socket) => {
         socket.end('go on')
@@ -129,7 +129,7 @@ describe('the relay of TCP', function () {
     })
   }
 
-  it('lets a client that would rather speak HTTP/2 speak HTTP/1.1 with an application that knows only that', async () => {
+  it('lets a client that prefers HTTP/2 speak HTTP/1.1 with an application that knows nothing else', async () => {
     all.respond = (socket) => {
       socket.once('data', (head: Buffer) => {
         const known = head.toString().startsWith('GET / HTTP/1.1\r\n')

@@ -19,8 +19,8 @@ const limitMs = 30_000
 const tcpPort = 5432
 const pendingHost = 'pending.test'
 /**
- * All ports stay below those that the system gives to outgoing connections: any program may have one of the
- * latter at any time.
+ * All ports stay below the range that the system gives to outgoing connections, because any program may have
+ * a port of that range at any time.
  */
 const randomOffset = (): number => 10_000 + Math.floor(Math.random() * 17_000)
 const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -90,7 +90,7 @@ describe('the gateway', function () {
 
   function client(port: number, servername = testHost): TLSSocket {
     const to = { port: port + offset, host: '127.0.0.1', servername }
-    // The option is Node's, and not in its types.
+    // Node has this option, but its types do not.
     const half: ConnectionOptions & { allowHalfOpen: boolean } = { ...to, allowHalfOpen: true }
     const socket = connect({ ...half, rejectUnauthorized: false })
     socket.on('error', () => undefined)
@@ -144,7 +144,7 @@ describe('the gateway', function () {
     assert.match(error.message, /unrecognized name/)
   })
 
-  it('ends a connection whose handshake does not come', async () => {
+  it('ends a connection whose client begins no handshake', async () => {
     await start({ listenerLimits: { handshakeMs: 50 } })
     const socket = connectPlain(443 + offset, '127.0.0.1')
     socket.on('error', () => undefined)

@@ -5,7 +5,7 @@ import { networksOf } from '../../src/gateway/clients/source.ts'
 
 const plenty = 1_000_000
 
-describe('who has to go because of what is held', () => {
+describe('the connections that are ended because of held bytes', () => {
   const over = (
     holders: readonly (readonly [string, number])[],
     { perSourceBytes = plenty, allBytes = plenty }: Partial<HeldBudgets>,
@@ -15,7 +15,7 @@ describe('who has to go because of what is held', () => {
       { perSourceBytes, allBytes },
     ).map(({ address, bytes }) => `${address} ${bytes}`)
 
-  it('is nobody while no source exceeds its budget, and all together not theirs', () => {
+  it('are none while each source, and all together, are within their budgets', () => {
     assert.deepEqual(over([], { perSourceBytes: 10, allBytes: 30 }), [])
     const holders = [
       ['1.0.0.1', 6],
@@ -26,7 +26,7 @@ describe('who has to go because of what is held', () => {
     assert.deepEqual(over(holders, { perSourceBytes: 10, allBytes: 30 }), [])
   })
 
-  it('are those of a source that hold most, and no more of them than necessary', () => {
+  it('are those of a source over its budget that hold most, and no more of them than necessary', () => {
     const holders = [
       ['1.0.0.1', 1],
       ['1.0.0.1', 8],
@@ -37,7 +37,7 @@ describe('who has to go because of what is held', () => {
     assert.deepEqual(over(holders, { perSourceBytes: 10 }), ['1.0.0.1 8', '1.0.0.1 7'])
   })
 
-  it('is also a single connection that holds more than the budget', () => {
+  it('may be a single connection that holds more than the budget', () => {
     const holders = [
       ['1.0.0.1', 11],
       ['1.0.0.1', 10],
@@ -45,7 +45,7 @@ describe('who has to go because of what is held', () => {
     assert.deepEqual(over(holders, { perSourceBytes: 10 }), ['1.0.0.1 11'])
   })
 
-  it('are those of a wide network that together hold more than its multiple, although no source of it does', () => {
+  it('are those of a wide network over its multiple of the budget, although each of its sources is within the budget', () => {
     const of56 = Array.from({ length: 6 }, (_, index) => [`2001:db8:0:${index}::1`, 10 - index] as const)
     assert.deepEqual(over([...of56, ['2001:db8:0:100::1', 10]], { perSourceBytes: 10 }), [
       '2001:db8:0:0::1 10',
@@ -54,7 +54,7 @@ describe('who has to go because of what is held', () => {
     assert.deepEqual(over([...of48, ['2001:db8:1::1', 10]], { perSourceBytes: 10 }), ['2001:db8:0:000::1 10'])
   })
 
-  it('for the budget of all are taken from the network that holds most at that moment', () => {
+  it('are taken, for the budget of all, from the network that holds most at that moment', () => {
     const holders = [
       ['1.0.0.1', 9],
       ['1.0.0.2', 6],

@@ -29,7 +29,7 @@ describe('the connection of a gateway to a host', () => {
     })
   }
 
-  it('takes back what it said in its hello even before the hello is answered', async () => {
+  it('may give a lease back that its hello named before the host has answered the hello', async () => {
     const { promise: welcomed, resolve: back } = Promise.withResolvers<void>()
     link = connect(back)
     const hello = await host.next('hello')

@@ -79,7 +79,7 @@ describe('a body through the gateway', () => {
     assert.match(answer, /0\r\nx-sum: 1\r\n\r\n$/i)
   })
 
-  it('of 100 MiB passes whole, and costs no more memory than a little', async () => {
+  it('of 100 MiB passes whole, and a reader that takes nothing makes the instance wait', async () => {
     const block = Buffer.alloc(mebibyte, 'abcdefgh')
     const total = 100 * mebibyte
     let sent = 0
@@ -99,7 +99,7 @@ describe('a body through the gateway', () => {
     const socket = await open('GET / HTTP/1.1\r\nHost: app.test\r\nConnection: close\r\n\r\n')
     const [first] = (await once(socket, 'data')) as [Buffer]
     socket.pause()
-    // The instance fills what buffers there are, and then has to wait for the reader that takes nothing.
+    // The client does not read. So the instance fills all buffers and then has to wait.
     let before = -1
     while (sent !== before) {
       before = sent
@@ -159,7 +159,7 @@ describe('a body through the gateway', () => {
     assert.match(await readAll(socket), /^HTTP\/1\.1 408 [^]*connection: close/i)
   })
 
-  it('is asked for by the instance, where the client waits for that', async () => {
+  it('is asked for by the instance if the client waits for `100 Continue`', async () => {
     await answeredBy(
       Upstream.raw((socket, head) => {
         assert.match(head, /expect: 100-continue/i)
@@ -178,7 +178,7 @@ describe('a body through the gateway', () => {
     socket.destroy()
   })
 
-  it('that the instance does not want is never asked for', async () => {
+  it('is never asked for if the instance refuses it', async () => {
     await answeredBy(
       Upstream.raw((socket) =>
         socket.end('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'),
@@ -188,7 +188,7 @@ describe('a body through the gateway', () => {
     assert.match(await exchangeRaw(front.plainPort, head), /^HTTP\/1\.1 413 (?![^]*100 Continue)/)
   })
 
-  it('may be answered before it has arrived, and the client gets to read that', async () => {
+  it('may be answered before it has arrived, and the client can read that answer', async () => {
     await answeredBy(Upstream.raw((socket) => socket.end('HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno')))
     const socket = await open('POST / HTTP/1.1\r\nHost: app.test\r\nContent-Length: 1000000\r\n\r\n')
     for (let count = 0; count < 9; count += 1) socket.write(Buffer.alloc(100_000))
@@ -213,7 +213,7 @@ describe('a body through the gateway', () => {
     socket.destroy()
   })
 
-  it('is preceded by early hints, where the instance sends them', async () => {
+  it('comes after early hints, if the instance sends them', async () => {
     await answeredBy(
       Upstream.http((_request, response) => {
         response.writeEarlyHints({ link: '</a.css>; rel=preload; as=style' }, () => response.end('hello'))
@@ -226,7 +226,7 @@ describe('a body through the gateway', () => {
     assert.match(answer, /^HTTP\/1\.1 103 [^]*link: <\/a\.css>[^]*HTTP\/1\.1 200 [^]*hello$/i)
   })
 
-  it('ends for the instance with the client that goes away', async () => {
+  it('ends for the instance when its client goes away', async () => {
     let closed: Promise<unknown> | undefined
     await answeredBy(
       Upstream.http((request, response) => {

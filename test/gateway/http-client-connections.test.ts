@@ -39,12 +39,12 @@ describe('a connection of a client', () => {
     return socket
   }
 
-  it('that says nothing ends', async () => {
+  it('over which nothing is sent ends', async () => {
     await started({ headerMs: 200 })
     assert.match(await readAll(await open()), /^(HTTP\/1\.1 408 [^]*)?$/)
   })
 
-  it('that says its head byte by byte ends with 408', async () => {
+  it('over which a head comes too slowly, byte by byte, ends with 408', async () => {
     await started({ headerMs: 300 })
     const socket = await open()
     let at = 0
@@ -57,7 +57,7 @@ describe('a connection of a client', () => {
     assert.equal(front.traffic.asked, 0)
   })
 
-  it('that says nothing after an answer ends', async () => {
+  it('over which nothing is sent after an answer ends', async () => {
     await started({ keepAliveMs: 100 })
     const socket = await open()
     socket.write(get)
@@ -73,7 +73,7 @@ describe('a connection of a client', () => {
     assert.match(answers, /connection: close/i)
   })
 
-  it('may not send too many requests ahead', async () => {
+  it('may not carry too many requests ahead of their answers', async () => {
     await started({ maxPipelined: 4 })
     let answered: (() => void) | undefined
     front.traffic.answer = () =>
@@ -90,7 +90,7 @@ describe('a connection of a client', () => {
     assert.ok(front.traffic.asked <= 5)
   })
 
-  it('whose client takes nothing of an answer ends', async () => {
+  it('whose client reads nothing of an answer ends', async () => {
     await started({ clientStallMs: 300 })
     const large = await Upstream.http((_request, response) => void response.end(Buffer.alloc(64 << 20)))
     front.traffic.port = large.port
@@ -152,7 +152,7 @@ describe('a connection of a client', () => {
     slow.close()
   })
 
-  it('speaks HTTP/1.0 where the client does', async () => {
+  it('speaks HTTP/1.0 if the client does', async () => {
     await started()
     const answer = await exchangeRaw(front.plainPort, 'GET / HTTP/1.0\r\nHost: app.test\r\n\r\n')
     assert.match(answer, /^HTTP\/1\.1 200 [^]*hello$/)

@@ -8,8 +8,8 @@ const ok = 'HTTP/1.1 200 OK\r\n'
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
 
 /**
- * Fields that are valid in HTTP/1.1. None of them may be said in HTTP/2 as it is, or be set in an object
- * without care.
+ * Fields that HTTP/1.1 permits. The first two do harm in a plain object that is used as a map. Node's HTTP/2
+ * refuses the others.
  */
 const fields: readonly string[] = [
   'constructor: x',
@@ -24,7 +24,7 @@ const fields: readonly string[] = [
   'ETag: a\r\nETag: b',
 ]
 
-/** Where in its answer the instance says the field. Each place is valid at least for ordinary fields. */
+/** The places of an answer where the instance sends the field. HTTP/1.1 permits ordinary fields at each. */
 const places: Readonly<Record<string, (field: string) => string>> = {
   'its head': (field) => `${ok}${field}\r\nContent-Length: 2\r\n\r\nhi`,
   'early hints': (field) => `HTTP/1.1 103 Early Hints\r\n${field}\r\n\r\n${ok}Content-Length: 2\r\n\r\nhi`,
@@ -39,8 +39,8 @@ const asks: Readonly<Record<string, OutgoingHttpHeaders>> = {
   'a WebSocket': { ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'https' },
 }
 
-/** Such an answer may break its own request. The tests look whether everything else goes on. */
-describe('an instance that says what HTTP/2 does not allow', () => {
+/** An answer with such a field may break its own request. The tests check that all other requests go on. */
+describe('an instance that sends a field that HTTP/2 does not permit', () => {
   let front: TestFront
   let upstream: Upstream
   let session: ClientHttp2Session
@@ -76,7 +76,7 @@ describe('an instance that says what HTTP/2 does not allow', () => {
   for (const [place, bytes] of Object.entries(places)) {
     for (const [what, headers] of Object.entries(asks)) {
       if (place.includes('WebSocket') !== what.includes('WebSocket')) continue
-      it(`in ${place}, asked for ${what}, hurts nobody else`, async () => {
+      it(`in ${place}, when asked for ${what}, does no harm to other requests`, async () => {
         for (const field of fields) {
           answer = bytes(field)
           front.traffic.boot += 1
@@ -92,7 +92,7 @@ describe('an instance that says what HTTP/2 does not allow', () => {
     }
   }
 
-  it('such as repeated fields, which HTTP/1.1 permits, has them passed on', async () => {
+  it('twice, as HTTP/1.1 permits, has its answer passed on with its other fields', async () => {
     answer = `${ok}ETag: a\r\nETag: b\r\nConstructor: c\r\nContent-Length: 2\r\n\r\nok`
     const stream = session.request({ ':authority': testHost, ':path': '/' })
     const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
@@ -101,7 +101,7 @@ describe('an instance that says what HTTP/2 does not allow', () => {
     stream.close()
   })
 
-  it('in a trailer, and belongs before the body, has it left out', async () => {
+  it('in a trailer has that field left out if it belongs before the body', async () => {
     answer = `${ok}Trailer: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Sum: 1\r\nSet-Cookie: a=b\r\n\r\n`
     const got = await exchangeRaw(
       front.plainPort,

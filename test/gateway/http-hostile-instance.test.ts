@@ -7,7 +7,9 @@ import { Upstream } from '../support/gateway-http-upstream.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 
-/** The instance's answer, then the fault that is reported. The instance closes the connection afterwards. */
+/**
+ * The name of each case, the answer of the instance, after which it closes, and the fault that is reported.
+ */
 const answers: readonly (readonly [string, string, UpstreamFault])[] = [
   ['nothing', '', UpstreamFault.Reset],
   ['garbage', '\x00\x01\x02garbage\r\n\r\n', UpstreamFault.Malformed],
@@ -90,7 +92,7 @@ describe('an instance that answers with', () => {
     assert.equal((await front.report()).fault, UpstreamFault.TimedOut)
   })
 
-  it('a refused connection gives 502 without saying where', async () => {
+  it('a refused connection gives 502, which does not tell its address', async () => {
     await answering('')
     upstream?.close()
     const answer = await exchangeRaw(front.plainPort, request)
@@ -112,7 +114,7 @@ describe('an instance that answers with', () => {
     assert.notEqual((await front.report()).fault, undefined)
   })
 
-  it('more than it announced does not get the rest into another answer', async () => {
+  it('more than it announced does not have the rest taken for another answer', async () => {
     const heads: string[] = []
     upstream = await Upstream.raw((socket, head) => {
       heads.push(head)

@@ -56,7 +56,7 @@ describe('a request through the gateway', () => {
     assert.equal(headersOf()['host'], 'APP.test:8000')
   })
 
-  it('tells where it came from, and not what the client says of that', async () => {
+  it('tells the instance where it came from, and not what the client claims about that', async () => {
     await get([
       'Host: app.test:8000',
       'X-Forwarded-For: 1.2.3.4',
@@ -75,7 +75,7 @@ describe('a request through the gateway', () => {
     assert.equal(headers['x-real-ip'], undefined)
   })
 
-  it('keeps what a trusted proxy says, and adds to its chain', async () => {
+  it('keeps what a trusted proxy says about its origin, and adds to that chain', async () => {
     await front.close()
     front = await TestFront.start({ trustsPeer: (address) => address === '127.0.0.1' })
     front.traffic.port = upstream.port
@@ -84,7 +84,7 @@ describe('a request through the gateway', () => {
     assert.equal(headersOf()['x-forwarded-proto'], 'https')
   })
 
-  it('loses what is for one connection only, in both directions', async () => {
+  it('loses the fields that are for one connection only, in both directions', async () => {
     const answer = await get(
       [
         'Host: app.test',
@@ -101,7 +101,7 @@ describe('a request through the gateway', () => {
     assert.doesNotMatch(answer, /x-secret|timeout=7/i)
   })
 
-  it('has an id: its own where that is sane, else a new one', async () => {
+  it('has an id: that of the client if it is well-formed, or else a new one', async () => {
     await get(['Host: app.test', 'X-Request-Id: abc-123'])
     assert.equal(headersOf()['x-request-id'], 'abc-123')
     seen = []
@@ -113,7 +113,7 @@ describe('a request through the gateway', () => {
     assert.match(await get(['Host: app.test']), /set-cookie: a=1\r\nset-cookie: b=2\r\n/i)
   })
 
-  it('gets answers without a body as such', async () => {
+  it('gets an answer without a body if the instance sends none', async () => {
     assert.match(await get(['Host: app.test'], '/empty'), /^HTTP\/1\.1 204 [^]*\r\n\r\n$/)
     assert.match(await get(['Host: app.test'], '/unchanged'), /^HTTP\/1\.1 304 [^]*\r\n\r\n$/)
     const head = await exchangeRaw(
@@ -123,13 +123,13 @@ describe('a request through the gateway', () => {
     assert.match(head, /^HTTP\/1\.1 200 [^]*\r\n\r\n$/)
   })
 
-  it('may name its host in an absolute target, which then rules', async () => {
+  it('may name its host in an absolute target, which then counts instead of the field', async () => {
     await get(['Host: other.test'], 'http://app.test/x')
     assert.equal(seen[0]?.url, '/x')
     assert.equal(headersOf()['host'], 'app.test')
   })
 
-  it('without a service is answered in the form that the client reads', async () => {
+  it('without a service is answered in the format that the client accepts', async () => {
     const html = await get(['Host: nobody.test', 'Accept: text/html,*/*'])
     assert.match(html, /^HTTP\/1\.1 404 Not Found\r\n[^]*text\/html[^]*There is no service on this URL\./)
     assert.match(html, /cache-control: no-store/i)
@@ -138,7 +138,7 @@ describe('a request through the gateway', () => {
     assert.deepEqual(body, { status: 'error', message: 'There is no service on this URL.' })
   })
 
-  it('is answered from the same connection as those before', async () => {
+  it('is answered over the same connection to the instance as those before', async () => {
     const received = await exchangeRaw(
       front.plainPort,
       'GET /1 HTTP/1.1\r\nHost: app.test\r\n\r\nGET /2 HTTP/1.1\r\nHost: app.test\r\nConnection: close\r\n\r\n',
@@ -170,7 +170,7 @@ describe('a request through the gateway', () => {
     assert.equal(front.traffic.inFlight, 0)
   })
 
-  it('shows the parts of its time only where that is switched on', async () => {
+  it('shows the parts of its time only if that is switched on', async () => {
     assert.doesNotMatch(await get(['Host: app.test']), /server-timing/i)
     await front.close()
     front = await TestFront.start({ serverTiming: true })
@@ -238,7 +238,7 @@ describe('a request through the gateway', () => {
     assert.equal(seen.length, 0)
   })
 
-  it('finds its service whatever port and final dot its host has', async () => {
+  it('finds its service whether or not its host has a port or a final dot', async () => {
     assert.match(await get(['Host: app.test.:1']), /^HTTP\/1\.1 200/)
   })
 })

@@ -5,7 +5,7 @@ import { Upstream } from '../support/gateway-http-upstream.ts'
 const post = 'POST / HTTP/1.1\r\nHost: app.test\r\n'
 const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: app.test\r\n\r\n'
 
-/** Ambiguous requests, and the statuses that are right for each. The connection ends after each. */
+/** The name of each case, the ambiguous bytes, and the status of the refusal: 400 if none is given. */
 const refused: readonly (readonly [string, string, RegExp?])[] = [
   ['both lengths', `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`],
   [
@@ -110,14 +110,14 @@ describe('an ambiguous request', () => {
     })
   }
 
-  it('is not made of what an upgrade to something else carries', async () => {
+  it('is not read from bytes that follow an upgrade to another protocol', async () => {
     const bytes = `GET / HTTP/1.1\r\nHost: app.test\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n${smuggled}`
     const answer = await exchangeRaw(front.plainPort, bytes)
     assert.match(answer, /^HTTP\/1\.1 200/)
     assert.deepEqual(seen, ['/'])
   })
 
-  it('is framed again by the gateway: what the instance gets has one length', async () => {
+  it('is framed anew by the gateway, so that the instance gets one length', async () => {
     let head = ''
     const raw = await Upstream.raw((socket, text) => {
       head = text
@@ -137,7 +137,7 @@ describe('an ambiguous request', () => {
     front.traffic.port = upstream.port
   })
 
-  it('does not keep other requests of its connection that came before from their answers', async () => {
+  it('does not take the answers from requests that came before it over its connection', async () => {
     const bytes = `GET /first HTTP/1.1\r\nHost: app.test\r\n\r\n`
     const answer = await exchangeRaw(front.plainPort, `${bytes}${post}Content-Length: x\r\n\r\n`)
     assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1)

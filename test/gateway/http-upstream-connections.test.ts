@@ -19,7 +19,7 @@ describe('a connection to an instance', () => {
   let upstream: Upstream | undefined
 
   beforeEach(async () => {
-    // None ends by itself while a test waits for it to end.
+    // No connection ends for being idle, so that tests see only the ends that they cause.
     front = await TestFront.start({ limits: { upstreamIdleMs: 600_000 } })
   })
 
@@ -100,12 +100,12 @@ describe('a connection to an instance', () => {
     await ended(sockets[0])
   })
 
-  it('that is closed as a request comes is replaced, once, where the request may be repeated', async () => {
+  it('that is closed as a request comes is replaced, once, if the request may be repeated', async () => {
     let requests = 0
     const { sockets } = await answeredBy(
       Upstream.raw((socket) => {
         requests += 1
-        // The second request of a connection meets its end.
+        // The instance closes the connection when the second request comes.
         if (requests === 2) socket.destroy()
         else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
       }),
@@ -115,7 +115,7 @@ describe('a connection to an instance', () => {
     assert.deepEqual([requests, sockets.length], [3, 2])
   })
 
-  it('that is closed as a POST comes is not', async () => {
+  it('that is closed as a POST comes is not replaced', async () => {
     let requests = 0
     await answeredBy(
       Upstream.raw((socket) => {
@@ -130,7 +130,7 @@ describe('a connection to an instance', () => {
     assert.equal(requests, 2)
   })
 
-  it('closed before any answer, the first of all, is an error and not a loop', async () => {
+  it('that is new and closed before any answer is an error, and is not replaced', async () => {
     let requests = 0
     await answeredBy(
       Upstream.raw((socket) => {
@@ -193,7 +193,7 @@ describe('a connection to an instance', () => {
       setImmediate(() => socket.destroy())
     }
 
-    it('or whose host is lost has its request given to another, or else answers that the host was lost', async () => {
+    it('has its request given to another if the host is lost, or else answers that the host was lost', async () => {
       const lose = (): void => front.traffic.tell('lost')
       const seen = await ending(1, lose)
       assert.equal(await get(), '200')
@@ -206,7 +206,7 @@ describe('a connection to an instance', () => {
     })
 
     for (const [name, end] of Object.entries({ vanish, shutDown })) {
-      it(`has its request given to another, once, where it may be repeated (${name})`, async () => {
+      it(`has its request given to another, once, if it may be repeated (${name})`, async () => {
         const seen = await ending(1, end)
         assert.equal(await get(), '200')
         assert.deepEqual([seen.requests, front.traffic.asked], [2, 2])
@@ -226,7 +226,7 @@ describe('a connection to an instance', () => {
       })
     }
 
-    it('has a POST given to another if nothing of it was sent', async () => {
+    it('has a POST given to another instance if nothing of it was sent', async () => {
       const seen = await ending(0, vanish)
       front.traffic.goneAtOnce = 1
       assert.match(await exchangeRaw(front.plainPort, post), /^HTTP\/1\.1 200 /)
@@ -253,7 +253,7 @@ describe('a connection to an instance', () => {
     })
   })
 
-  it('is not given to more than the limit at once', async () => {
+  it('is refused beyond the limit of connections to one boot', async () => {
     await front.close()
     front = await TestFront.start({ limits: { maxConnectionsPerBoot: 1 } })
     let answer: (() => void) | undefined

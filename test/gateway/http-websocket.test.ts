@@ -14,7 +14,7 @@ import { Upstream } from '../support/gateway-http-upstream.ts'
 
 const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Accepts every WebSocket, and hands its bytes to the test. */
+/** A server that accepts every WebSocket, and hands the connection to the test. */
 function webSocketServer(onOpen: (socket: Duplex) => void, onAsked: () => void = () => undefined): Server {
   const server = createServer((_request, response) => {
     response.writeHead(426, { 'X-Reason': 'only websockets' })
@@ -56,7 +56,7 @@ describe('a WebSocket through the gateway', () => {
 
   beforeEach(async () => {
     opened = []
-    // The global WebSocket sends the host of its URL, which must lead to loopback.
+    // Node's WebSocket client sends the host of its URL. So the service has a domain that leads to loopback.
     const domains = [{ fqdn: 'localhost' }, { fqdn: 'app.test' }]
     front = await TestFront.start({
       limits: { webSocketCloseMs: 500 },
@@ -126,19 +126,19 @@ describe('a WebSocket through the gateway', () => {
     assert.deepEqual(messages, ['first', 'half of it, then the rest'])
   })
 
-  it('is closed with 1001 at once where nothing is under way', async () => {
+  it('is closed with 1001 at once if no frame is under way', async () => {
     const { client } = await open()
     front.traffic.tell('close')
     assert.deepEqual(await closed(client), { code: 1001, wasClean: true })
   })
 
-  it('is closed with 1001 as soon as it is open where its instance began to shut down before', async () => {
+  it('is closed with 1001 as soon as it is open if its instance is already shutting down', async () => {
     asked = () => front.traffic.tell('close')
     const { client } = await open()
     assert.deepEqual(await closed(client), { code: 1001, wasClean: true })
   })
 
-  it('ends after a while where the client does not answer the close', async () => {
+  it('ends after a while if the client does not answer the close', async () => {
     const client = connectRaw(front.plainPort)
     await once(client, 'data')
     front.traffic.tell('close')
@@ -163,7 +163,7 @@ describe('a WebSocket through the gateway', () => {
     instance.destroy()
   })
 
-  it('that the instance does not want is answered as it says', async () => {
+  it('that the instance refuses gets the answer of the instance', async () => {
     const plain = await Upstream.http((_request, response) => {
       response.writeHead(403, { 'X-Reason': 'no' })
       response.end('not you')
@@ -175,7 +175,7 @@ describe('a WebSocket through the gateway', () => {
     plain.close()
   })
 
-  it('to a service that is not there gets a page', async () => {
+  it('to a service that does not exist gets an answer of HTTP', async () => {
     assert.match(await exchangeRaw(front.plainPort, handshake('nobody.test')), /^HTTP\/1\.1 404 /)
   })
 

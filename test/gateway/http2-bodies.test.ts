@@ -13,7 +13,7 @@ const mebibyte = 1 << 20
 const block = Buffer.alloc(16_384)
 const quietMs = 500
 
-/** A body without an end, as fast as it is taken. */
+/** Sends a body that has no end, as fast as it is taken. */
 class Upload {
   readonly stream: ClientHttp2Stream
   #written = 0
@@ -35,7 +35,7 @@ class Upload {
   }
 }
 
-describe('bodies of HTTP/2 that nobody takes', function () {
+describe('bodies of HTTP/2 that nobody reads', function () {
   this.timeout(60_000)
   let front: TestFront
   let session: ClientHttp2Session
@@ -69,7 +69,7 @@ describe('bodies of HTTP/2 that nobody takes', function () {
     return before
   }
 
-  it('take a bounded part of the gateway’s memory while an instance is woken, even with as many as a client may send at once', async () => {
+  it('take a bounded part of the gateway’s memory while an instance is woken, even if a client sends as many as it may', async () => {
     let answer: (() => void) | undefined
     const refused = new Promise<void>((resolve) => {
       answer = resolve
@@ -85,12 +85,12 @@ describe('bodies of HTTP/2 that nobody takes', function () {
     answer?.()
   })
 
-  it('take a bounded part of it while an application reads none of them', async () => {
+  it('take a bounded part of the gateway’s memory while an application reads none of them', async () => {
     const streams = 16
     const before = heldBytes()
     const sent = await upload(streams)
-    // Beside its window of 256 KiB there are buffers of about as much: the stream's, the relay's, the
-    // upstream connection's. What is not held any more is freed some collections later.
+    // Each body fills its window of 256 KiB. The buffers of the stream, of the relay and of the upstream
+    // connection hold about as much again. Memory that is no longer held is freed some collections later.
     await until(
       `less than 0.75 MiB is held of each of ${streams} bodies of ${sent} bytes`,
       () => heldBytes() - before < streams * 0.75 * mebibyte,
@@ -99,10 +99,10 @@ describe('bodies of HTTP/2 that nobody takes', function () {
   })
 })
 
-describe('what one source holds over HTTP/2', function () {
+describe('the bytes that one source holds over HTTP/2', function () {
   this.timeout(60_000)
 
-  it('is bounded over all of its connections: those that hold most are ended, and the others are served', async () => {
+  it('have a bound over all of its connections: those that hold most are ended, and the others are served', async () => {
     const upstream = await Upstream.http((request, response) => {
       if (request.method === 'POST') request.pause()
       else response.end('answered')

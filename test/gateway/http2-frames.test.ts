@@ -4,18 +4,18 @@ import { Upstream } from '../support/gateway-http-upstream.ts'
 import { FrameClient, FrameType } from '../support/http2-frames.ts'
 
 const largestIncrement = 0x7fff_ffff
-/** RFC 9113, 7. */
+/** The code FLOW_CONTROL_ERROR of RFC 9113, section 7. */
 const flowControlError = 3
 
 /**
- * The library below reads frames; decision 20 says which of them it forgives and why the gateway does not
- * look at them itself.
+ * The library nghttp2 in Node reads the frames. Decision 20 says which of these it forgives, and why the
+ * gateway does not look at frames itself.
  */
-describe('a frame of HTTP/2 that has no meaning where it comes', () => {
+describe('a frame of HTTP/2 that is not permitted where it comes', () => {
   let front: TestFront
   let upstream: Upstream
   let client: FrameClient
-  /** Whether the application answers; else requests stay open. */
+  /** Whether the application answers. If not, requests stay open. */
   let answers: boolean
 
   beforeEach(async () => {
@@ -36,7 +36,7 @@ describe('a frame of HTTP/2 that has no meaning where it comes', () => {
     upstream.close()
   })
 
-  /** Checks that the connection goes on, and that no request was made of what came before. */
+  /** Asserts that there were `asked` requests so far, and that the connection serves stream `next`. */
   async function ignored(next: number, asked: number): Promise<void> {
     await client.settled()
     assert.equal(front.traffic.asked, asked)

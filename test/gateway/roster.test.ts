@@ -25,7 +25,7 @@ describe('a roster', () => {
     assert.deepEqual([namesIn(roster), roster.size], [['d'], 1])
   })
 
-  it('takes nobody out twice', () => {
+  it('does not change if a member is removed a second time', () => {
     const roster = new Roster<Named>()
     const entry = roster.add(named('a'))
     roster.add(named('b'))
@@ -65,10 +65,10 @@ interface Payload {
 const payloadBytes = 8_000
 const payloads = 10_000
 const atATime = 64
-/** Most members come and go between two collections. */
+/** How many members come and go between two collections: far more than are present at a time. */
 const betweenCollections = 1_000
 
-/** The memory that is kept of members that have come and gone, as requests do. */
+/** Lets members come and go, as requests do. Returns by how many bytes the heap has grown. */
 function growthOf(roster: Roster<Payload>): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void

@@ -83,7 +83,7 @@ describe('the table of routes', () => {
     assert.deepEqual([at('a.example'), at('half.example'), at('b.example')], ['a', undefined, 'b'])
   })
 
-  it('drops what a snapshot leaves out, but nothing that another block leaves out', () => {
+  it('drops what a snapshot leaves out, and keeps what any other block leaves out', () => {
     tell(table, [service('a', 'a.example'), service('b', 'b.example'), instance('i', 'a'), node])
     tell(table, [service('c', 'c.example')])
     assert.deepEqual([at('a.example'), at('b.example'), at('c.example')], ['a', 'b', 'c'])
@@ -129,7 +129,7 @@ describe('the table of routes', () => {
     assert.deepEqual([last.services.size, last.instances.size], [0, 0])
   })
 
-  it('serves a built-in service whatever it is told, under a name that nobody else gets', () => {
+  it('serves a built-in service whatever it is told, under a name that no other service gets', () => {
     const api = builtInApi({ apiUrl: 'http://127.0.0.1:7070', metroDomain: 'metro.example' })!
     table = new RouteTable({ builtIn: [api.service] })
     assert.equal(at('api.metro.example'), api.service.uuid)
@@ -185,7 +185,7 @@ describe('the table of routes', () => {
       ...Array.from({ length: 1_200 }, (_, index) => instance(`i${index}`, 'a')),
     ]
 
-    it('is the same as before, with the revision from which it goes on', async () => {
+    it('is loaded as it was written, with the revision from which the feed goes on', async () => {
       const revision = await write(all)
       const loaded = await load()
       assert.equal(loaded?.revision, revision)
@@ -202,7 +202,7 @@ describe('the table of routes', () => {
       assert.equal(statSync(directory).mode & 0o777, 0o700)
     })
 
-    it('holds no key and no secret in clear, and opens by no other token', async () => {
+    it('holds no key and no secret in clear, and can not be opened with another token', async () => {
       await write(all)
       const text = readFileSync(file(), 'utf8')
       assert.match(text, /a\.example/)
@@ -222,12 +222,12 @@ describe('the table of routes', () => {
       await kept.close()
     })
 
-    it('counts as none, without a report, if there is no file', async () => {
+    it('counts as missing, without a report, if there is no file', async () => {
       assert.equal(await load(), undefined)
       assert.deepEqual(problems, [])
     })
 
-    it('counts as none wherever it was cut, and says so', async () => {
+    it('counts as missing wherever its file was cut, with a report', async () => {
       await write(all.slice(0, 4))
       const whole = readFileSync(file())
       for (let length = 0; length < whole.length; length += 7) {
@@ -237,7 +237,7 @@ describe('the table of routes', () => {
       assert.match(problems[0] ?? '', /can not be used/)
     })
 
-    it('counts as none when a single byte is another', async () => {
+    it('counts as missing if a single byte was changed', async () => {
       await write(all.slice(0, 4))
       const whole = readFileSync(file())
       for (let index = 0; index < whole.length; index += 5) {
@@ -248,7 +248,7 @@ describe('the table of routes', () => {
       }
     })
 
-    it('leaves a table as it was when it can not be used', async () => {
+    it('leaves the table in memory as it was if its file can not be used', async () => {
       await write(all)
       writeFileSync(file(), 'nonsense')
       const loaded = new RouteTable()
@@ -257,7 +257,7 @@ describe('the table of routes', () => {
       assert.deepEqual([...loaded.services()], [])
     })
 
-    it('is reported as impossible if the directory can not be written', async () => {
+    it('leads to a report if the directory can not be written', async () => {
       writeFileSync(directory, 'a file is in the way')
       await write(all)
       assert.match(problems[0] ?? '', /can not be written/)
