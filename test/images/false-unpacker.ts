@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /**
- * A process that was taken over by its image: it leaves a link to a file of the host's, or talks without end.
+ * Stands in for an unpacking process that a hostile image has taken over. It leaves a link to a file of the
+ * host in place of its result, or writes output without end.
  */
 for await (const line of createInterface({ input: process.stdin })) {
   const { directory, sqfstar } = JSON.parse(line) as { directory: string; sqfstar: string }

@@ -4,7 +4,7 @@ import type { Images } from '../../src/host/images/images.ts'
 import { until } from '../support/until.ts'
 import { wanted } from './wanted-image.ts'
 
-/** Pulls that go on until the test lets them go; an abort ends them too. */
+/** Pulls that go on until the test ends them, or until they are aborted. */
 export class HeldPulls {
   count = 0
   readonly #ways = new Set<(error?: Error) => void>()
@@ -31,7 +31,7 @@ export class HeldPulls {
     await until(`${count} pulls have begun`, () => this.count >= count, { limitMs: 20_000 })
   }
 
-  /** Asks, and gives up when the pull has begun. */
+  /** Asks for an image, and gives up once the pull has begun. */
   async askInVain(images: Images, reference: string): Promise<void> {
     const impatient = new AbortController()
     const asked = images.prepare(wanted(reference), impatient.signal)
@@ -40,12 +40,12 @@ export class HeldPulls {
     await assert.rejects(asked, /no more/)
   }
 
-  /** From here on pulls take no time. */
+  /** Lets the pulls under way succeed. Later pulls succeed at once. */
   letGo(): void {
     this.#end()
   }
 
-  /** Pulls under way fail; later ones do not. */
+  /** Lets the pulls under way fail. Later pulls succeed at once. */
   fail(error: Error): void {
     this.#end(error)
   }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { until } from '../support/until.ts'
 
 /**
- * Stands in for the tool that writes a squashfs: it notes what it is and what it may, and computes until it
- * is killed.
+ * Stands in for the tool that writes a squashfs. It writes down its user, its environment and its bounds, and
+ * then computes until it is killed.
  */
 export class HeldTool {
   readonly path: string
@@ -20,7 +20,7 @@ export class HeldTool {
     const directory = await mkdtemp(join(tmpdir(), 'roost-tool-'))
     const tool = new HeldTool(directory)
     const notes = join(directory, 'notes')
-    // Any user may begin it and write there.
+    // The tool runs as another user, who has to be able to run it and to write here.
     await chmod(directory, 0o777)
     await writeFile(
       tool.path,
@@ -40,7 +40,7 @@ while :; do :; done
     return tool
   }
 
-  /** What the tool noted once it began. */
+  /** Waits until the tool has begun, and returns what it wrote down. */
   async notes(): Promise<string> {
     const read = async () => await readFile(join(this.#directory, 'notes'), 'utf8').catch(() => undefined)
     return await until('the tool has begun', read, { limitMs: 20_000 })
@@ -52,13 +52,13 @@ while :; do :; done
 
   async runs(): Promise<boolean> {
     const stat = await readFile(`/proc/${await this.note('pid')}/stat`, 'utf8').catch(() => '')
-    // A zombie has ended.
+    // A zombie is still listed, but has ended.
     return stat !== '' && !/\) [ZX] /.test(stat)
   }
 
   async niceness(): Promise<number> {
     const stat = await readFile(`/proc/${await this.note('pid')}/stat`, 'utf8')
-    // The nineteenth field; the second one, a name, ends with the last bracket.
+    // The niceness is field 19. Field 2 is a name that may have blanks; it ends with the last bracket.
     return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[17])
   }
 

@@ -19,7 +19,7 @@ import { wanted } from './wanted-image.ts'
 export const repository = 'ann/app'
 export const unpackProgram = join(import.meta.dirname, '../../src/bin/unpack.ts')
 
-/** A registry for all tests of a file, and for each an empty directory of a host. */
+/** A registry for all tests of a file, and for each test an empty directory for the images of a host. */
 export interface HostFixture {
   readonly registry: TestRegistry
   readonly directory: string
@@ -80,7 +80,7 @@ export function hostFixture(): HostFixture {
   return fixture
 }
 
-/** The same registry, whose images come when the test lets them. */
+/** A client of the same registry whose pulls last until the test ends them. */
 export function pulledBy(client: RegistryClient, pulls: HeldPulls): RegistryClient {
   return {
     ...client,

@@ -27,7 +27,7 @@ describe('images that a host keeps', () => {
       return { client, pulls: () => pulls }
     }
 
-    it('a digest is made once however many ask at once, and not again afterwards', async () => {
+    it('an image is made once, however many callers ask at once, and not again afterwards', async () => {
       const { client, pulls } = counting()
       const images = await host.open({ client })
       const reference = await host.push([{ name: 'shared', content: 'x' }])
@@ -49,8 +49,7 @@ describe('images that a host keeps', () => {
       assert.equal((await second).kind, 'container')
     })
 
-    /** Somebody asks for the image and gives up when the pull has begun. */
-    it('a pull that was begun is finished and kept although the last caller has given up', async () => {
+    it('a pull that has begun is finished, and its image kept, although the last caller has given up', async () => {
       const pulls = new HeldPulls()
       const images = await host.open({ client: pulledBy(host.registry.client, pulls) })
       const reference = await host.push([{ name: 'given-up', content: 'x' }])
@@ -63,7 +62,7 @@ describe('images that a host keeps', () => {
       assert.equal(pulls.count, 1)
     })
 
-    it('a pull that nobody has asked for within its limit is ended, and leaves nothing', async () => {
+    it('a pull that no caller waits for is ended at its limit, and leaves nothing', async () => {
       const pulls = new HeldPulls()
       const client = pulledBy(host.registry.client, pulls)
       const images = await host.open({ client, limits: { unattendedMs: 50 } })
@@ -77,7 +76,7 @@ describe('images that a host keeps', () => {
       assert.equal(pulls.count, 2)
     })
 
-    it('a pull that is asked for again has all the time that it takes', async () => {
+    it('a pull that a caller waits for again has no such limit', async () => {
       const pulls = new HeldPulls()
       const client = pulledBy(host.registry.client, pulls)
       const images = await host.open({ client, limits: { unattendedMs: 1_000 } })
@@ -90,7 +89,7 @@ describe('images that a host keeps', () => {
       assert.equal(pulls.count, 1)
     })
 
-    it('a pull that waited for its turn when the last caller gave up is not begun', async () => {
+    it('a pull does not begin if its last caller gave up while it waited for its turn', async () => {
       const pulls = new HeldPulls()
       const client = pulledBy(host.registry.client, pulls)
       const images = await host.open({ client, limits: { maxConcurrent: 1 } })
@@ -107,7 +106,7 @@ describe('images that a host keeps', () => {
       assert.equal(pulls.count, 2)
     })
 
-    it('closing leaves nothing half-made', async () => {
+    it('a store that is closed leaves no unfinished image', async () => {
       const pulls = new HeldPulls()
       const images = await host.open({ client: pulledBy(host.registry.client, pulls) })
       await pulls.askInVain(images, await host.push([{ name: 'closed', content: 'x' }]))
@@ -148,7 +147,7 @@ describe('images that a host keeps', () => {
       assert.deepEqual(await stored(host.directory), [used.digest, recent.digest].toSorted())
     })
 
-    it('an image that ran until now was used until now, however long ago it was asked for', async () => {
+    it('an image counts as used until its last instance ends, however long ago it was asked for', async () => {
       let nowMs = Date.now()
       const pinned: ImageUse[] = []
       const images = await host.open({ nowMs: () => nowMs, pinned: () => pinned })

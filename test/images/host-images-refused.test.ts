@@ -36,7 +36,7 @@ describe('images that a host refuses', () => {
       await assertFails((await host.open()).prepare(wanted(reference)), 'ImageUnavailable', /.*/)
     })
 
-    it('an image that is not there is unavailable', async () => {
+    it('an image that does not exist is unavailable', async () => {
       const missing = `${repository}@sha256:${'0'.repeat(64)}`
       await assertFails(
         (await host.open()).prepare(wanted(missing)),
@@ -91,7 +91,7 @@ describe('images that a host refuses', () => {
       })
     }
 
-    it('writing through a link that leads out stays within the image', async () => {
+    it('a file below a link that leads out of the image stays within the image', async () => {
       const image = await host.prepareContainer(
         await host.push(
           [{ name: 'out', type: 'symlink', linkname: '../../../../../../../../tmp' }],
@@ -124,7 +124,7 @@ describe('images that a host refuses', () => {
       )
     })
 
-    it('more to pull than the limit is refused before it is pulled', async () => {
+    it('an image with more to pull than the limit is refused before the pull', async () => {
       const images = await host.open({ limits: { maxPulledBytes: 10 } })
       await assertFails(
         images.prepare(wanted(await host.push([{ name: 'x' }]))),

@@ -67,7 +67,7 @@ describe('images of a host', () => {
       assert.ok((await stat(linked.rootfsPath)).size < 1_500_000)
     })
 
-    it('what the image says of its process is kept', async () => {
+    it('the settings of the image for its process are kept', async () => {
       const config = {
         Entrypoint: ['/run', '--fast'],
         Cmd: ['a b', ''],
@@ -165,7 +165,7 @@ describe('images of a host', () => {
       const bytes = await readFile(first.rootfsPath)
       await rm(host.directory, { recursive: true })
       await mkdir(host.directory)
-      // Nothing in the image depends on the time when it was made.
+      // The second image is made in another second, because the time of making must not change the bytes.
       await delay(1_001 - (Date.now() % 1_000))
       const second = await host.prepareContainer(reference)
       assert.ok(bytes.equals(await readFile(second.rootfsPath)))
@@ -176,7 +176,7 @@ describe('images of a host', () => {
       ['nobody else has', { uid: 1_234, gid: 5_678 }],
       ['others have as well', { uid: 0, gid: 0 }],
     ] as const) {
-      it(`the root has the owner that its layer says, one that ${title}`, async () => {
+      it(`the root has the owner that its layer gives, an owner that ${title}`, async () => {
         const image = await host.prepareContainer(
           await host.push([
             { name: './', type: 'directory', ...owner },
@@ -188,7 +188,7 @@ describe('images of a host', () => {
     }
 
     for (const files of [1, 200, 400, 800]) {
-      it(`the root has the time that its layer says, beside ${files} files`, async () => {
+      it(`the root has the time that its layer gives, beside ${files} files`, async () => {
         const members = Array.from({ length: files }, (_, index): LayerMember => ({ name: `f${index}` }))
         const root: LayerMember = { name: './', type: 'directory', mtime: new Date('2001-09-09T01:46:40Z') }
         const image = await host.prepareContainer(await host.push([root, ...members]))
@@ -206,7 +206,7 @@ describe('images of a host', () => {
       Buffer.alloc(100),
     ])
 
-    it('kernel and initrd become files, and their label the arguments before those of the platform', async () => {
+    it('kernel and initrd become files, and a label gives the arguments that come before those of the platform', async () => {
       const image = await (
         await host.open()
       ).prepare(
@@ -229,7 +229,7 @@ describe('images of a host', () => {
       assert.equal(await readFile(kernel.initrdPath ?? '', 'utf8'), 'cpio')
     })
 
-    it('a kernel alone suffices', async () => {
+    it('a kernel without an initrd is enough', async () => {
       const image = await (
         await host.open()
       ).prepare(wanted(await host.push([{ name: 'unikraft/bin/kernel', content: elf }])))

@@ -18,7 +18,7 @@ describe('images made to keep a host busy', () => {
     })
   }
 
-  it('a user who starts many of them does not keep the image of another one waiting', async () => {
+  it('a user who starts many of them does not make the image of another user wait', async () => {
     const images = await host.open()
     const hostile = await Promise.all(
       ['a', 'b', 'c', 'd'].map((seed) =>

@@ -4,8 +4,8 @@ import type { TarEntry } from '../../src/host/images/tar-entry.ts'
 import { tarHeader, tarPadding } from '../../src/host/images/tar-writer.ts'
 
 /**
- * Layers that cost a host much and bring it nothing. Nothing of them is stored: they are made when they are
- * needed.
+ * Layers that cost a host much work and have hardly any content. They are not stored in the repository: tests
+ * make them when they need them.
  */
 
 function repeated(part: Buffer, count: number): Buffer {
@@ -17,7 +17,7 @@ export function entry(name: string, fields: Partial<TarEntry> = {}): TarEntry {
   return { ...plain, xattrs: new Map(), ...fields, name }
 }
 
-/** A header of any type with what follows it. */
+/** A tar header of any type, with the body that follows it. */
 function block(type: string, fields: { readonly size?: number; readonly body?: Buffer } = {}): Buffer {
   const body = fields.body ?? Buffer.alloc(0)
   const header = tarHeader(entry('x', { size: fields.size ?? body.length }))
@@ -38,7 +38,7 @@ export function entries(count: number, of: (index: number) => TarEntry): Buffer 
 
 const honest = tarHeader(entry('honest'))
 
-/** Empty frames before the first byte of content. `seed` gives the layer a digest of its own. */
+/** A layer of empty zstd frames before the first byte of content. Another `seed` gives it another digest. */
 export function emptyFrames(count: number, seed = ''): Buffer {
   const frame = zstdCompressSync(Buffer.alloc(0))
   return Buffer.concat([repeated(frame, count), zstdCompressSync(tarHeader(entry(`content${seed}`)))])
@@ -53,7 +53,7 @@ export interface HostileLayers {
   readonly message: RegExp
 }
 
-/** Layers that are refused within the bounds that every host has. */
+/** Layers that every host refuses, because they exceed its bounds. */
 export const refusedLayers: readonly HostileLayers[] = [
   {
     title: 'two million empty zstd frames',

@@ -59,7 +59,7 @@ describe('listing images', () => {
     ])
   })
 
-  it('is in the order of digests with their names, which a tag that moves does not change', async () => {
+  it('is in the order of names with digests, which does not change when a tag moves', async () => {
     const namespace = 'eve/moving'
     for (const version of ['1', '2', '3', '4']) {
       await push(namespace, `v${version}`, { config: { Labels: { version } } })
@@ -78,7 +78,7 @@ describe('listing images', () => {
     )
   })
 
-  it('the namespace is the user, official, or one application', async () => {
+  it('a namespace is that of a user, the official one, or that of one application', async () => {
     assert.deepEqual(await names({ namespace: 'ann' }), ['ann/app:v1', 'ann/app:v2', 'ann/other:latest'])
     assert.deepEqual(await names({ namespace: 'official' }), ['hello:latest', 'official/utils/tool:v1'])
     assert.deepEqual(await names({ namespace: 'ann/app' }), ['ann/app:v1', 'ann/app:v2'])
@@ -91,7 +91,7 @@ describe('listing images', () => {
     assert.deepEqual(await names({ lookups: [{ tag: 'bob/app:latest' }] }), [])
   })
 
-  it('a tag is looked up in every way of writing it', async () => {
+  it('a tag is found in every way of writing it', async () => {
     for (const tag of [
       'hello',
       'hello:latest',
@@ -104,7 +104,7 @@ describe('listing images', () => {
     assert.deepEqual(await names({ lookups: [{ tag: 'not a tag' }] }), [])
   })
 
-  it('all filters must match; of several lookups, one', async () => {
+  it('an image must match all filters, and at least one of several lookups', async () => {
     const lookups = [{ tag: 'ann/app:v1' }, { tag: 'hello:latest' }]
     assert.deepEqual(await names({ lookups }), ['ann/app:v1', 'hello:latest'])
     assert.deepEqual(await names({ lookups, namespace: 'official' }), ['hello:latest'])
@@ -114,7 +114,7 @@ describe('listing images', () => {
     assert.deepEqual(await both('ann/app:v2'), [])
   })
 
-  it('a digest is looked up with its name or alone, even if no tag stands for it', async () => {
+  it('a digest is found with its name or alone, even if it has no tag', async () => {
     const digest = await push('ann/app', undefined, { config: { Labels: { version: 'untagged' } } })
     assert.deepEqual(await names({ lookups: [{ digest: `ann/app@${digest}` }] }), [`ann/app@${digest}`])
     assert.deepEqual(await names({ lookups: [{ digest }] }), [`ann/app@${digest}`])
@@ -184,7 +184,7 @@ describe('listing images', () => {
     }
   })
 
-  it('what could not run is left out, and so is what is damaged on disk', async () => {
+  it('an image that could not run is left out, and so is one that is damaged on disk', async () => {
     await push('ann/arm', 'latest', { platform: { os: 'linux', architecture: 'arm64' } })
     const digest = await push('ann/damaged', 'latest', { config: { Labels: { damaged: 'yes' } } })
     const { config } = (await registry.client.image('ann/damaged', digest)).manifest
@@ -193,7 +193,7 @@ describe('listing images', () => {
     assert.deepEqual(await names({ namespace: 'ann/damaged' }), [])
   })
 
-  it('an image whose manifest is damaged on disk is left out and told of once, and the rest is listed', async () => {
+  it('an image whose manifest is damaged on disk is left out and reported once, and the rest is listed', async () => {
     const damaged = await push('official/broken', 'latest', { config: { Labels: { broken: 'yes' } } })
     const told: string[] = []
     const listing = createImageListing({
@@ -212,7 +212,7 @@ describe('listing images', () => {
     }
     assert.deepEqual([...new Set(told)], told)
     assert.ok(told.includes('official/broken:latest'), told.join(', '))
-    // The registry gives this content out. A listing that did not know the image sees the wrong digest.
+    // The registry serves this content. A listing that has not read the image before finds its digest wrong.
     await writeFile(blobFile(damaged), '{"schemaVersion":2}')
     assert.deepEqual(await names({ userName: 'bob' }), whole)
   })
@@ -253,7 +253,7 @@ describe('resolving an image', () => {
   })
   after(() => registry.close())
 
-  it('a tag becomes the digest of the moment, as the host and as the API write it', async () => {
+  it('a tag becomes its present digest, in the form of the host and in that of the API', async () => {
     const labels = { 'roost.memory_mb': '64' }
     const digest = await pushTestImage(
       registry.upload,
@@ -269,7 +269,7 @@ describe('resolving an image', () => {
     })
   })
 
-  it("another user's image looks like one that is not there", async () => {
+  it("another user's image looks like an image that does not exist", async () => {
     const digest = await pushTestImage(
       registry.upload,
       { repository: 'bob/app', tag: 'latest' },

@@ -8,7 +8,9 @@ import { gzipLayer, pushTestImage } from '../support/oci-image.ts'
 import { assertFails, blobFile, hostFixture, leftovers, stored } from './host-fixture.ts'
 import { annUuid, bobUuid, wanted } from './wanted-image.ts'
 
-/** One image of the tests takes some 0.4 MB, and while it is made some 0.9 MB, with its layer. */
+/**
+ * The content of each test image. The image takes about 0.4 MB, and while it is made 0.9 MB with its layer.
+ */
 const contentBytes = 400_000
 
 describe('the room for images on a host', () => {
@@ -30,7 +32,10 @@ describe('the room for images on a host', () => {
     return wanted(`${repository}@${await pushTestImage(host.registry.upload, { repository }, { layers })}`)
   }
 
-  /** An image that is prepared later was used later. */
+  /**
+   * Opens a store. `prepare` moves the clock by a minute before each image, so that later ones are used
+   * later.
+   */
   async function open({
     quotaBytes = 16 * 1024 ** 3,
     disk = new DiskRoom(),
@@ -65,7 +70,7 @@ describe('the room for images on a host', () => {
     )
   }
 
-  it('of one user is bounded: what the user used longest ago goes, and nobody else’s', async () => {
+  it('of one user is bounded: the image that this user used longest ago goes, and none of another user', async () => {
     const { prepare } = await open({ quotaBytes: 1_800_000 })
     const bobs = await image(bobUuid)
     const [first, second, third, fourth] = await Promise.all([image(), image(), image(), image()])
@@ -73,7 +78,7 @@ describe('the room for images on a host', () => {
     await assertStored(bobs, first, third, fourth)
   })
 
-  it('of one user that is all in use refuses that user one more, and nobody else', async () => {
+  it('of one user that is all in use leads to a refusal for that user and for no other', async () => {
     const { images, prepare } = await open({ quotaBytes: 1_800_000 })
     const [first, second, third, fourth] = await Promise.all([image(), image(), image(), image()])
     await prepare(first, second, third)
@@ -89,7 +94,7 @@ describe('the room for images on a host', () => {
     await prepare(await image())
   })
 
-  it('does not suffice for an image that is larger than all of it, which is final', async () => {
+  it('can never hold an image that is larger than all of it, so that image is refused for good', async () => {
     const { images } = await open({ quotaBytes: 500_000 })
     await assertFails(
       images.prepare(await image()),
@@ -99,7 +104,7 @@ describe('the room for images on a host', () => {
     assert.deepEqual(await leftovers(host.directory), [])
   })
 
-  it('is given back to the byte when an image is made, refused or given up', async () => {
+  it('is reserved to the byte while an image is made, and given back if the image is refused or given up', async () => {
     const { images, prepare } = await open({ quotaBytes: 1_350_000, maxStoreBytes: 1_350_000 })
     const broken = randomBytes(contentBytes)
     for (let time = 0; time < 3; time++) {
@@ -119,7 +124,7 @@ describe('the room for images on a host', () => {
     await assertStored(first, second)
   })
 
-  it('of the whole store is made by deleting unused images, first those of the user who holds most', async () => {
+  it('of the whole store is gained by deleting unused images, first those of the user who holds most', async () => {
     const { prepare } = await open({ maxStoreBytes: 2_100_000 })
     const bobs = await image(bobUuid)
     const [first, second, third] = await Promise.all([image(), image(), image()])
@@ -132,7 +137,7 @@ describe('the room for images on a host', () => {
     assert.ok(!left.includes(digestIn(second.reference)))
   })
 
-  it('that is all in use refuses everybody', async () => {
+  it('of the whole store that is all in use leads to a refusal for every user', async () => {
     const { images, prepare } = await open({ maxStoreBytes: 1_000_000 })
     const bobs = await image(bobUuid)
     await prepare(bobs)
@@ -149,7 +154,7 @@ describe('the room for images on a host', () => {
     await assertStored(...official, second)
   })
 
-  it('is charged to each user who has the image, and the image goes with the last of them', async () => {
+  it('is charged to each user who has the image, which is deleted when none of them has it any more', async () => {
     const { prepare } = await open({ quotaBytes: 900_000 })
     const shared = await image()
     await prepare(shared, { ...shared, userUuid: bobUuid })
@@ -161,7 +166,7 @@ describe('the room for images on a host', () => {
     await assertStored(anns, bobs)
   })
 
-  it('is made for what was stopped and starts again, as long as the registry has it', async () => {
+  it('is gained again for an image whose instance starts again, as long as the registry has the image', async () => {
     const { images, prepare } = await open({ quotaBytes: 900_000 })
     const [stopped, other] = await Promise.all([image(), image()])
     await prepare(stopped, other)
@@ -172,7 +177,7 @@ describe('the room for images on a host', () => {
     await assertFails(images.prepare(other), 'ImageUnavailable', /is not in the registry|can not be/)
   })
 
-  it('is told for each user, with what is being made and to the byte', async () => {
+  it('is reported for each user, in bytes', async () => {
     const { images, prepare } = await open({})
     const [shared, anns] = await Promise.all([image(), image()])
     await prepare(await officialImage(), shared, { ...shared, userUuid: bobUuid }, anns)
@@ -183,7 +188,7 @@ describe('the room for images on a host', () => {
     assert.ok(ann >= 2 * contentBytes && ann < 2.4 * contentBytes, `${ann}`)
   })
 
-  it('comes from the disk that all share: what others were promised is not free for an image', async () => {
+  it('is on a disk that others share: bytes that others were promised are not free for an image', async () => {
     const disk = new DiskRoom()
     const { images, prepare } = await open({ disk })
     const [kept, unused] = [await image(bobUuid), await image()]
@@ -202,7 +207,7 @@ describe('the room for images on a host', () => {
     await prepare(next)
   })
 
-  it('is promised from the disk while an image is made, and given back at its end', async () => {
+  it('is promised from the disk while an image is made, and no longer', async () => {
     const disk = new DiskRoom()
     const { prepare } = await open({ disk })
     const promisedBytes = async (): Promise<number> => (await disk.figures(host.directory)).promisedBytes
@@ -214,7 +219,7 @@ describe('the room for images on a host', () => {
     assert.equal(await promisedBytes(), 0)
   })
 
-  it('is read from the disk: the record of who holds what outlives the agent', async () => {
+  it('is read from the disk, where the record of each user’s images outlives the agent', async () => {
     const [first, second] = await Promise.all([image(), image()])
     const { images, prepare } = await open({ quotaBytes: 1_350_000 })
     await prepare(first, second)

@@ -11,7 +11,7 @@ interface Subject {
   readonly reference: string
 }
 
-/** What every implementation of the port must do. The `pulls` of a subject hold each of its pulls. */
+/** What every implementation of the port must do. If `pulls` is given, it holds each pull of the subject. */
 function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): void {
   it('a prepared image has the digest that was asked for, and repeats give the same', async () => {
     const { images, reference } = await subject()
@@ -20,7 +20,7 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     assert.deepEqual(await images.prepare(wanted(reference)), first)
   })
 
-  it('a caller that has given up already gets nothing', async () => {
+  it('a caller that gave up before it asked gets nothing', async () => {
     const { images, reference } = await subject()
     await assert.rejects(
       images.prepare(wanted(reference), AbortSignal.abort(new Error('too late'))),
@@ -28,13 +28,13 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     )
   })
 
-  it('what was just asked for is not collected', async () => {
+  it('an image that was just asked for is not collected', async () => {
     const { images, reference } = await subject()
     await images.prepare(wanted(reference))
     assert.deepEqual(await images.collect(), [])
   })
 
-  it('a caller that gives up during a pull is let go at once; the pull goes on, and the next one finds what it made', async () => {
+  it('a caller that gives up during a pull is free at once; the pull goes on, and the next caller gets its image', async () => {
     const pulls = new HeldPulls()
     const { images, reference } = await subject(pulls)
     await pulls.askInVain(images, reference)
@@ -44,12 +44,12 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     assert.equal(pulls.count, 1)
   })
 
-  it('a pull that fails after everybody has left fails nobody, and the next one tries again', async () => {
+  it('a pull that fails after its callers have left harms no caller, and the next caller begins another pull', async () => {
     const pulls = new HeldPulls()
     const { images, reference } = await subject(pulls)
     await pulls.askInVain(images, reference)
     pulls.fail(new Error('the registry is gone'))
-    // Until the failed pull has cleaned up, a new caller may still join it.
+    // A new caller may still join the failed pull until that has cleaned up. So this asks until it succeeds.
     const prepared = async (): Promise<PreparedImage | undefined> =>
       await images.prepare(wanted(reference)).catch(() => undefined)
     const image = await until('the image is there', prepared, { limitMs: 20_000 })
@@ -57,7 +57,7 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     assert.equal(pulls.count, 2)
   })
 
-  it('closing ends every pull, waited for or not, and begins none', async () => {
+  it('closing ends every pull, and none begins afterwards', async () => {
     const pulls = new HeldPulls()
     const { images, reference } = await subject(pulls)
     const waiting = images.prepare(wanted(reference))

@@ -98,7 +98,7 @@ describe('importing images from disk', () => {
     )
   })
 
-  it('of several images one has to be named', async () => {
+  it('a directory with several images is refused unless one of them is named', async () => {
     const layout = await layoutOf('one', 'two')
     await assert.rejects(importAs('ann', layout, 'ann/app'), /several images \(one, two\)/)
     await assert.rejects(importAs('ann', layout, 'ann/app', 'three'), /does not hold 'three'/)
@@ -106,7 +106,7 @@ describe('importing images from disk', () => {
     assert.deepEqual(await commandOf('ann/app', digest), ['two'])
   })
 
-  it("another's name and a wrong token are refused, and nothing is left", async () => {
+  it("another user's name and a wrong token are refused, and nothing is left", async () => {
     const layout = await layoutOf('one')
     const denied = (error: unknown) => error instanceof RegistryError && error.failure === 'denied'
     await assert.rejects(importAs('ann', layout, 'bob/app'), denied)

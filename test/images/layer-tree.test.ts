@@ -27,7 +27,7 @@ function merge(...layers: readonly (readonly TarEntry[])[]) {
   return mergedEntries(tree.root, { layers: layers.length, maxPathsBytes: limits.maxMetadataBytes })
 }
 
-/** Every path, with where its content comes from. */
+/** Every merged path: `d/` is a directory, `a#1` a file from layer 1, `b=a` a hard link to `a`. */
 function names(...layers: readonly (readonly TarEntry[])[]): string[] {
   const { plain, files, hardLinks } = merge(...layers)
   return [
@@ -63,7 +63,7 @@ describe('laying layers over each other', () => {
     assert.deepEqual(names([file('a')], [file('.wh.b'), file('x/.wh.y'), file('.wh.')]), ['a#0'])
   })
 
-  it('no white-out and no bookkeeping of a storage driver is left in the image', () => {
+  it('no white-out and no file of a storage driver is left in the image', () => {
     assert.deepEqual(names([file('.wh..wh.aufs'), file('.wh..wh.plnk/1'), file('a')]), ['a#0'])
   })
 
@@ -108,12 +108,12 @@ describe('laying layers over each other', () => {
     assert.deepEqual(names([symlink('out', '/etc'), file('out/passwd')]), ['etc/', 'etc/passwd#0', 'out'])
   })
 
-  it('device files are left out, with what they replace', () => {
+  it('device files are left out, and so are the files that they replace', () => {
     const device = entry('dev/sda', { kind: TarKind.Device })
     assert.deepEqual(names([file('dev/sda')], [device]), ['dev/'])
   })
 
-  it('set-user-ID survives; attributes that steer an overlay do not', () => {
+  it('the set-user-ID bit is kept; attributes that control an overlay are not', () => {
     const xattrs = new Map(
       ['user.a', 'security.capability', 'trusted.overlay.opaque'].map((key) => [key, Buffer.of(1)]),
     )
@@ -147,7 +147,7 @@ describe('refusing layers', () => {
     })
   }
 
-  it('more entries than the limit are refused, also those that only paths imply', () => {
+  it('more entries than the limit are refused, and directories that only paths name count too', () => {
     const many = Array.from({ length: 1001 }, (_, index) => file(`f${index}`))
     assert.throws(() => merge(many), /more than 1000 entries/)
     const implied = Array.from({ length: 20 }, (_, index) => file(`${`d${index}/`.repeat(60)}a`))
@@ -159,13 +159,13 @@ describe('refusing layers', () => {
     assert.throws(() => merge(long), /over 100000 bytes/)
   })
 
-  it('entries that all take a long way are refused, though each path is short', () => {
+  it('entries that all lead through a link to a deep directory are refused, though each path is short', () => {
     const deep = 'd/'.repeat(200)
     const many = Array.from({ length: 600 }, (_, index) => file(`s/f${index}`))
     assert.throws(() => merge([file(`${deep}x`), symlink('s', deep), ...many]), /pass more than 100000/)
   })
 
-  it('white-outs of one directory look at what is in it once, however many they are', () => {
+  it('many white-outs of one directory cost no more than one', () => {
     const lower = Array.from({ length: 300 }, (_, index) => file(`d/f${index}`))
     const hiding = Array.from({ length: 600 }, () => file('d/.wh..wh..opq'))
     assert.deepEqual(names(lower, [...hiding, file('d/own')]), ['d/', 'd/own#1'])
@@ -181,8 +181,8 @@ describe('refusing layers', () => {
 })
 
 /**
- * What layers mean, said another way: a path is there if the highest layer that says anything about it or
- * about one of its parents brings it.
+ * The files that layers leave, by a simpler rule than that of the code under test: a path is there if the
+ * highest layer that mentions the path or one of its parents adds it.
  */
 function expected(layers: readonly Operation[][]): string[] {
   let present = new Map<string, number>()
@@ -212,8 +212,8 @@ function toEntry({ kind, path }: Operation): TarEntry {
 
 describe('any layers', () => {
   it('leave exactly the files that the rules leave, in whatever order a layer lists them', () => {
-    // Directories d0, d1 and files f0, f1 never share a name, so that no file stands where a directory is
-    // needed.
+    // No directory has the name of a file here. Otherwise a file could stand where a directory is needed,
+    // which the simpler rule does not cover.
     const parent = fc.constantFrom('', 'd0/', 'd1/', 'd0/d1/', 'd1/d0/')
     const path = fc.tuple(parent, fc.constantFrom('f0', 'f1')).map(([above, name]) => `${above}${name}`)
     const directoryPath = fc.constantFrom('d0', 'd1', 'd0/d1', 'd1/d0')

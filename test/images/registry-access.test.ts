@@ -92,14 +92,14 @@ describe('who may do what in the registry, with skopeo as the client', () => {
     assert.equal(await pushes(undefined, 'ann/app:v2'), false)
   })
 
-  it('a wrong password is refused even where none is needed', async () => {
+  it('a wrong password is refused even for what needs none', async () => {
     const wrong = ['--src-creds=ann:nonsense']
     const target = await mkdtemp(join(tmpdir(), 'roost-pulled-'))
     assert.equal(await copies(`docker://${registry.host}/official/shared`, `dir:${target}`, wrong), false)
     await rm(target, { recursive: true })
   })
 
-  it("a name that only begins like the user's is another's", async () => {
+  it("a namespace that only begins with the user's name belongs to another user", async () => {
     assert.equal(await pushes('ann', 'anna/app:v1'), false)
   })
 

@@ -15,7 +15,7 @@ import { skopeoCopy, skopeoDelete } from '../support/skopeo.ts'
 
 const mb = 1_048_576
 const noTime = { unreachedMs: 0, uploadMs: 0 }
-/** The most eager collection that there can be: nothing is protected by its age. */
+/** The times of the most eager collection: no age protects anything. */
 const eager = { usual: noTime, pressed: noTime, leavingMs: 0, firstMs: 0 }
 const forLong = { unreachedMs: 86_400_000, uploadMs: 86_400_000 }
 
@@ -39,7 +39,7 @@ describe('collection in the registry', () => {
     await restarted()
   }
 
-  /** Starts the owner again, with the times that are set now. */
+  /** Starts the owner again, with the present `times`. */
   async function restarted(): Promise<void> {
     await owned.restart({ imagesInUse: async () => inUse, times })
   }
@@ -54,7 +54,7 @@ describe('collection in the registry', () => {
     return found.filter((name) => name.endsWith('/data')).length
   }
 
-  it('never takes anything that a tag or an instance leads to, whatever happens between two steps of a push', async function () {
+  it('never deletes anything that a tag or an instance needs, whatever happens between two steps of a push', async function () {
     this.timeout(180_000)
     const pool = Array.from({ length: 5 }, (_, index) =>
       Buffer.from(`layer ${index} ${'x'.repeat(100 * index)}`),
@@ -79,7 +79,7 @@ describe('collection in the registry', () => {
     )
     const plan = fc.record({
       operations: fc.array(operation, { minLength: 4, maxLength: 12 }),
-      // What happens between two steps: nothing, a whole collection, or one that runs beside what follows.
+      // Between two steps there is nothing, a whole collection, or one that runs beside the next steps.
       between: fc.infiniteStream(fc.constantFrom('nothing', 'collect', 'beside')),
     })
     await fc.assert(
@@ -104,7 +104,8 @@ describe('collection in the registry', () => {
           if (one.kind === 'push') {
             let pushed = await disturbed.image(to, one.blobs)
             await Promise.all(beside.splice(0))
-            // The owner collects by itself after a deletion, also without an age: a client pushes again then.
+            // The owner also collects by itself after a deletion, and no age protects a push here. If that
+            // took a layer of this push, the client pushes again.
             for (let tries = 0; pushed === undefined && tries < 5; tries++)
               pushed = await calm.image(to, one.blobs)
             assert.ok(pushed, 'a push that is repeated is taken')
@@ -193,7 +194,7 @@ describe('collection in the registry', () => {
     assert.notDeepEqual(await pusher().missing('ann/app', 'v1'), [])
   })
 
-  it('keeps what is young, and what lost its tag a moment ago', async () => {
+  it('keeps what is young, and what lost its tag shortly before', async () => {
     times = { ...eager, usual: forLong, pressed: forLong }
     await restarted()
     const first = await pusher().image({ repository: 'ann/app', reference: 'v1' }, [Buffer.from('one')])
@@ -208,7 +209,7 @@ describe('collection in the registry', () => {
     assert.notDeepEqual(await pusher().missing('ann/app', first.digest), [])
   })
 
-  it('brings back a manifest that an instance needs after all', async () => {
+  it('restores a manifest of a deleted tag if an instance turns out to need it', async () => {
     times = { ...eager, leavingMs: 60_000 }
     await restarted()
     const pushed = await pusher().image({ repository: 'ann/app', reference: 'v1' }, [Buffer.from('one')])
@@ -223,7 +224,7 @@ describe('collection in the registry', () => {
 
   it('loses nothing of pushes by skopeo that are killed at any moment', async function () {
     this.timeout(120_000)
-    // Pushes here take less than this, except those that are killed.
+    // A push takes less than 300 ms here, unless it is killed.
     const short = { unreachedMs: 300, uploadMs: 300 }
     times = { ...eager, usual: short, pressed: short }
     await restarted()
@@ -254,8 +255,7 @@ describe('collection in the registry', () => {
         await ended
       }
       let pushed = await push()
-      // A collection with so short an age may take a layer from under a push, which then has to be made
-      // again.
+      // With so short an age a collection may delete a layer of a push under way. The push is repeated then.
       for (let tries = 0; !pushed.ok && tries < 20; tries++) pushed = await push()
       assert.equal(pushed.complaint, '')
       assert.deepEqual(await pusher().missing('ann/app', 'latest'), [])

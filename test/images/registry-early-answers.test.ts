@@ -6,7 +6,7 @@ import { startOwnedRegistry } from '../support/owned-registry.ts'
 import type { OwnedRegistry } from '../support/owned-registry.ts'
 
 const mb = 1_048_576
-/** What kernels and streams between client and owner hold. */
+/** The most that all buffers between client and owner hold: those of the kernel and those of streams. */
 const buffersBytes = 32 * mb
 
 describe("an answer of the registry's owner to a client that still sends", () => {
@@ -26,7 +26,7 @@ describe("an answer of the registry's owner to a client that still sends", () =>
     return (answer.headers.get('location') ?? '').replace(owned.url, '')
   }
 
-  /** Sends as a client that reads the answer after it has sent everything, or as much as is taken. */
+  /** Sends as a client that reads the answer only after it has sent everything, or as much as is accepted. */
   async function sendAll(
     target: string,
     options: { readonly method?: string; readonly sizeMb: number; readonly connection: string },
@@ -70,7 +70,7 @@ describe("an answer of the registry's owner to a client that still sends", () =>
     })
   }
 
-  it('is there for a client that sends without end, of which no more than the bound is taken', async () => {
+  it('reaches a client that sends without end, of whose bytes no more than the bound is read', async () => {
     const sizeMb = 1_024
     const { text, sentBytes } = await sendAll(await startUpload(), { sizeMb, connection: 'close' })
     assert.match(text, /^HTTP\/1.1 403 /)
@@ -78,7 +78,7 @@ describe("an answer of the registry's owner to a client that still sends", () =>
   })
 })
 
-/** Longer than an owner that reads needs for a piece. */
+/** Waits for 1 s, which is longer than an owner that reads takes for a piece. */
 async function silence(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1_000))
 }

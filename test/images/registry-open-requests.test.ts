@@ -36,7 +36,7 @@ describe("requests under way at the registry's owner", () => {
 
   const isRefused = async (user: string): Promise<boolean> => (await look(user)).status === 429
 
-  /** An upload that is announced and does not come. */
+  /** Begins an upload whose body is announced and never comes. */
   async function sendSlowly(user: string): Promise<ClientRequest> {
     const authorization = await bearer(user)
     const url = `${owned.url}/v2/${user}/app/blobs/uploads/`
@@ -78,7 +78,7 @@ describe("requests under way at the registry's owner", () => {
     for (const { complaint } of await Promise.all(copies)) assert.equal(complaint, '')
   })
 
-  it('keep their connections when all are taken, and idle connections give way to newcomers', async () => {
+  it('keep their connections when all are in use, while idle connections are closed for new ones', async () => {
     await owned.restart({ maxConnections: 6 })
     const upload = await sendSlowly('ann')
     await until('it is under way', () => upload.socket?.bytesWritten, limit)

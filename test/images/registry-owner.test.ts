@@ -17,7 +17,9 @@ import { skopeoCopy } from '../support/skopeo.ts'
 
 const mb = 1_048_576
 const plenty: DiskSize = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
-/** Room for what the registry holds in memory of a connection, and for its directories. */
+/**
+ * The storage may take this much beyond a quota: for bytes of a connection in memory, and for directories.
+ */
 const slackBytes = 2 * mb
 
 describe("the registry's owner", () => {
@@ -83,7 +85,10 @@ describe("the registry's owner", () => {
 
   const endless = () => Readable.from(endlessPieces())
 
-  /** What the storage takes on disk; files may come and go meanwhile. */
+  /**
+   * The bytes that the storage takes on disk. `du` may fail for files that go meanwhile, but still tells a
+   * sum.
+   */
   async function bytesOnDisk(): Promise<number> {
     return await new Promise((resolve) => {
       execFile('du', ['-s', '--block-size=1', owned.registry.storageDirectory], (_, told) =>
@@ -107,7 +112,7 @@ describe("the registry's owner", () => {
     }
   }
 
-  it('ends one endless push at the quota, says so, and keeps nothing of it', async () => {
+  it('ends an endless push at the quota, tells why, and keeps nothing of it', async () => {
     const location = await startUpload('ann', 'ann/app')
     const authorization = await bearer('ann', 'ann/app')
     const answer = await send(location, { authorization, body: endless() })
@@ -122,7 +127,7 @@ describe("the registry's owner", () => {
     assert.equal((await pushed('ann/app:small', { sizeMb: 10 })).complaint, '')
   })
 
-  it('ends pushes side by side at the quota of all together', async () => {
+  it('ends several pushes at once when they together reach the quota', async () => {
     const authorization = await bearer('ann', 'ann/app')
     const locations: string[] = []
     for (let count = 0; count < maxRequestsPerUser; count++)
@@ -143,7 +148,7 @@ describe("the registry's owner", () => {
     assert.ok(most < 20 * mb + slackBytes, `${most} bytes were on disk`)
   })
 
-  it('refuses what is too long before its first byte where the length is announced', async () => {
+  it('refuses a push that announces too great a length before its first byte', async () => {
     const location = await startUpload('ann', 'ann/app')
     const authorization = await bearer('ann', 'ann/app')
     const headers = { 'content-length': String(21 * mb) }
@@ -152,7 +157,7 @@ describe("the registry's owner", () => {
     assert.ok((await bytesOnDisk()) < slackBytes)
   })
 
-  it('takes pushes of skopeo that fit, and has it print why one does not', async () => {
+  it('takes pushes of skopeo that fit, and lets skopeo print why another does not', async () => {
     assert.deepEqual(await pushed('ann/app:v1', { sizeMb: 12 }), { ok: true, complaint: '' })
     const { ok, complaint } = await pushed('ann/app:v2', { sizeMb: 12 })
     assert.equal(ok, false)
@@ -162,7 +167,7 @@ describe("the registry's owner", () => {
     )
   })
 
-  it("keeps one user's quota from hindering another", async () => {
+  it("does not refuse a user because of another user's quota", async () => {
     assert.equal((await pushed('ann/app:v1', { sizeMb: 19 })).ok, true)
     assert.equal((await pushed('ann/app:v2', { sizeMb: 19 })).ok, false)
     assert.equal((await pushed('bob/app:v1', { sizeMb: 19, user: 'bob' })).ok, true)
@@ -181,7 +186,7 @@ describe("the registry's owner", () => {
     }
   })
 
-  it('knows after a restart what is held, uploads that were never finished too', async () => {
+  it('knows after a restart what each user holds, unfinished uploads included', async () => {
     assert.equal((await pushed('ann/app:v1', { sizeMb: 8 })).ok, true)
     const location = await startUpload('ann', 'ann/other')
     const authorization = await bearer('ann', 'ann/other')
@@ -193,7 +198,7 @@ describe("the registry's owner", () => {
     assert.equal((await pushed('ann/app:v2', { sizeMb: 8 })).ok, false)
   })
 
-  it('counts tags and uploads that hold nothing', async () => {
+  it('counts tags and empty uploads too', async () => {
     owned.quotasMb.set('ann', 1)
     const authorization = await bearer('ann', 'ann/app')
     const start = async () =>

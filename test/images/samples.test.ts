@@ -102,7 +102,7 @@ describe('the official images', () => {
       ;({ port } = await rememberedPorts(join(store, 'ports.json'), ['port']))
     })
 
-    /** Runs it on this machine; `ended` resolves with its exit code. */
+    /** Runs `busy` on this machine. `ended` tells it to end, and resolves with its exit code. */
     async function started() {
       const child = spawn(program, [String(port)], { stdio: ['ignore', 'pipe', 'inherit'] })
       const agent = new Agent({ keepAlive: true, timeout: 30_000 })
@@ -132,7 +132,7 @@ describe('the official images', () => {
       assert.equal(await busy.ended(), 0)
     })
 
-    it('answers others while it burns, 2 s at most', async () => {
+    it('answers other requests while it burns, and burns for 2 s at most', async () => {
       const busy = await started()
       const slow = busy.ask('/?ms=999999')
       assert.deepEqual(await busy.ask('/healthz'), { status: 200, text: 'ok\n' })

@@ -86,7 +86,7 @@ describe('reading archives', () => {
     assert.deepEqual(read?.entry.xattrs.get('security.capability'), value)
   })
 
-  it('content that nobody reads is skipped', async () => {
+  it('content that its reader leaves is skipped', async () => {
     const bytes = await tarLayer([
       { name: 'a', content: 'x'.repeat(10_000) },
       { name: 'b', content: 'y' },

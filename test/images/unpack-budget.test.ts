@@ -12,7 +12,7 @@ const limits = {
   maxFrames: 3,
 }
 
-describe('what the reading of layers may use up', () => {
+describe('the budget for reading layers', () => {
   it('is processor time, more for a larger image', () => {
     let usedMs = 500
     const budget = createUnpackBudget(limits, 5_000, () => usedMs)
@@ -37,14 +37,14 @@ describe('what the reading of layers may use up', () => {
     assert.throws(() => budget.countFrame(), /more than 3 compressed frames/)
   })
 
-  it('must bring content when it is spent on reading; badly compressed layers do', () => {
+  it('refuses layers of which many bytes bring no content, but not badly compressed ones', () => {
     const budget = createUnpackBudget(limits, 0)
     budget.beginLayer(1e9)
     for (let part = 0; part < 1_000; part++) {
       budget.countRead(110_000)
       budget.countUnpacked(100_000)
     }
-    // A table of contents at the end.
+    // These bytes bring no content. A table of contents at the end of a layer is like that.
     budget.countRead(20_000_000)
     assert.throws(() => budget.countRead(100_000_000), /consists of empty parts/)
     budget.beginLayer(1e9)
@@ -62,7 +62,7 @@ describe('where a zstd frame ends', () => {
     for (const level of [-5, 1, 19]) {
       for (const checksum of [0, 1]) {
         it(`is told from its headers: one ${title}, level ${level}${checksum === 1 ? ', with a checksum' : ''}`, () => {
-          // 100: level, 201: checksum.
+          // Parameter 100 is the level, and parameter 201 switches the checksum on.
           const frame = zstdCompressSync(content, { params: { 100: level, 201: checksum } })
           const followed = Buffer.concat([frame, Buffer.from('followed by something else')])
           assert.deepEqual(zstdFrameAt(followed), { kind: 'content', bytes: frame.length })

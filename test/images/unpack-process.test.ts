@@ -34,7 +34,7 @@ describe('the process that unpacks an image', () => {
     assert.equal(await tool.note('interfaces'), 'lo')
   })
 
-  it('leaves the processors to others when it takes longer than a small image does', async () => {
+  it('gets a lower priority when it takes longer than a small image does', async () => {
     const images = await host.open({ sqfstar: tool.path })
     images.prepare(wanted(await host.push([{ name: 'file' }]))).catch(() => undefined)
     await until('its priority is lower', async () => (await tool.niceness()) === 10, { limitMs: 5_000 })
@@ -68,7 +68,7 @@ describe('the process that unpacks an image', () => {
     }
   })
 
-  it('takes no more than the processor time of its image, and that is the end of it', async () => {
+  it('is ended when it has used the processor time of its image, which is then unusable', async () => {
     const images = await host.open({ sqfstar: tool.path, limits: { minUnpackSeconds: 1 } })
     await assertFails(
       images.prepare(wanted(await host.push([{ name: 'file' }]))),
@@ -78,7 +78,7 @@ describe('the process that unpacks an image', () => {
     assert.equal(await tool.runs(), false)
   })
 
-  it('is given up after the longest time for an image, for which the host is to blame', async () => {
+  it('is ended after the longest time for an image, which counts as a fault of the host', async () => {
     const images = await host.open({ sqfstar: tool.path, limits: { maxMakingMs: 1_000 } })
     await assertFails(
       images.prepare(wanted(await host.push([{ name: 'file' }]))),
@@ -88,7 +88,7 @@ describe('the process that unpacks an image', () => {
     assert.deepEqual(await leftovers(host.directory), [])
   })
 
-  it('is not believed: what it leaves under the name of a file has to be one', async () => {
+  it('is not trusted: its result must be a regular file, and its output has a bound', async () => {
     const unpackProgram = join(import.meta.dirname, 'false-unpacker.ts')
     const images = await host.open({ unpackProgram, sqfstar: 'link' })
     await assert.rejects(images.prepare(wanted(await host.push([{ name: 'file' }]))), /ELOOP|too many/)
@@ -106,7 +106,7 @@ describe('the process that unpacks an image', () => {
     await tool.notes()
     const kernel = { name: 'unikraft/bin/kernel', content: Buffer.alloc(1_000) }
     kernel.content.write('HdrS', 0x202)
-    // This image needs no squashfs, so it needs no tool.
+    // An image with a kernel needs no squashfs. So the tool, which never ends, does not run for it.
     const other = await images.prepare(wanted(await host.push([kernel]), bobUuid))
     assert.deepEqual(await stored(host.directory), [other.digest])
   })

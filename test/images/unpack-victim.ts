@@ -3,8 +3,8 @@ import { defaultImageLimits } from '../../src/host/images/image-limits.ts'
 import { startUnpacker } from '../../src/host/images/unpacker.ts'
 
 /**
- * `unpack-victim.ts <directory with a layer in it> <tool>`: stands in for an agent, to be killed while an
- * image is unpacked.
+ * `unpack-victim.ts <directory with a layer in it> <tool>` stands in for an agent. A test kills it while it
+ * unpacks an image.
  */
 const [directory = '', sqfstar = ''] = process.argv.slice(2)
 const unpacker = startUnpacker({

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createUserSlots } from '../../src/host/images/user-slots.ts'
 import type { UserSlots, Slot } from '../../src/host/images/user-slots.ts'
 
-/** The users who got slots, in that order. `done` gives back the oldest slot of a user. */
+/** Slots, with the users who got them, in that order. `done` gives back the oldest slot of a user. */
 class Slots {
   readonly order: string[] = []
   readonly #slots: UserSlots
@@ -45,7 +45,7 @@ describe('slots for the making of images', () => {
     assert.deepEqual(slots.order, ['ann', 'bob', 'cid'])
   })
 
-  it('the last one stays free for users who hold none, however much another one asks for', async () => {
+  it('the last slot stays free for users who hold none, however much another user asks for', async () => {
     const slots = new Slots(3)
     for (let asked = 0; asked < 5; asked++) slots.ask('ann')
     await turn()
@@ -55,27 +55,27 @@ describe('slots for the making of images', () => {
     assert.deepEqual(slots.order, ['ann', 'ann', 'bob'])
   })
 
-  it('of those who wait, the user who holds fewest is next, not the one who asked first', async () => {
+  it('the next slot goes to the waiting user who holds fewest, not to the one who asked first', async () => {
     const slots = new Slots(3)
     for (let asked = 0; asked < 4; asked++) slots.ask('ann')
     for (const user of ['bob', 'bob', 'cid']) slots.ask(user)
     await slots.done('ann')
     assert.deepEqual(slots.order, ['ann', 'ann', 'bob', 'cid'])
     await slots.done('cid')
-    // Ann and bob hold one each, so the last slot is for neither.
+    // Ann and bob hold one slot each, so neither may have the last one.
     assert.deepEqual(slots.order, ['ann', 'ann', 'bob', 'cid'])
     await slots.done('bob')
     assert.deepEqual(slots.order, ['ann', 'ann', 'bob', 'cid', 'bob'])
   })
 
-  it('equals take turns', async () => {
+  it('users who hold equally many take turns', async () => {
     const slots = new Slots(1)
     for (const user of ['ann', 'ann', 'ann', 'bob', 'bob', 'cid']) slots.ask(user)
     for (const user of ['ann', 'bob', 'cid', 'ann', 'bob', 'ann']) await slots.done(user)
     assert.deepEqual(slots.order, ['ann', 'bob', 'cid', 'ann', 'bob', 'ann'])
   })
 
-  it('what several users ask for is begun as soon as any of them may', async () => {
+  it('an image that several users ask for gets a slot as soon as one of them may have one', async () => {
     const slots = new Slots(3)
     for (const user of ['ann', 'ann']) slots.ask(user)
     const shared = new Set(['ann'])
