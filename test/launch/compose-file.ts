@@ -23,7 +23,7 @@ export function readCompose(): ComposeFile {
   return parse(readFileSync(file, 'utf8'), { merge: true }) as ComposeFile
 }
 
-/** Files and directories of the checkout that a service gets; named volumes are left out. */
+/** The files and directories of the checkout that are mounted into a service. Named volumes are left out. */
 export function mountedFiles(
   service: string,
 ): readonly { readonly source: string; readonly target: string }[] {

@@ -35,7 +35,7 @@ describe('a data directory', () => {
     lock.release()
   })
 
-  it('is free again once its stack has let go', () => {
+  it('is free again once its stack has closed it', () => {
     lockDataDirectory(directory).release()
     lockDataDirectory(directory).release()
   })
@@ -104,7 +104,7 @@ describe('a data directory', () => {
       assert.equal(other.b, first.b)
     })
 
-    it('change where another program has taken them since', async () => {
+    it('change if another program has taken them meanwhile', async () => {
       const file = path.join(directory, 'ports.json')
       const first = await rememberedPorts(file, ['a', 'b'])
       const squatter = createServer().listen(first.a, '127.0.0.1')

@@ -11,7 +11,9 @@ export interface Refusal {
   readonly stderr: string
 }
 
-/** Runs a program of `src/bin` that can not start with these settings, and returns how it ends. */
+/**
+ * Runs a program of `src/bin` that can not start with these settings. Returns its exit code and its output.
+ */
 export async function refusalOf(program: string, env: Readonly<Record<string, string>>): Promise<Refusal> {
   const options = { env: { ...process.env, ...env } }
   return run(process.execPath, [path.join(programs, `${program}.ts`)], options).then(

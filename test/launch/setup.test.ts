@@ -17,12 +17,15 @@ import { readInstalled } from '../../src/launch/installed.ts'
 
 const run = promisify(execFile)
 const setup = path.resolve(import.meta.dirname, '../../setup')
-/** The promised time. It holds for an idle machine, so the quickest of several runs counts. */
+/**
+ * The time that set-up promises if everything is there. It is for an idle machine, so the quickest run
+ * counts.
+ */
 const quickMs = 2_000
 
 /**
- * Runs a program with the machine's Node. Set-up's own files are plain JavaScript for that Node, so the
- * tests use them from outside, as processes.
+ * Runs JavaScript with the machine's Node. The files of set-up are plain JavaScript for that Node, so the
+ * tests use them in a process of their own.
  */
 function evaluate(program: string): ReturnType<typeof spawn> {
   return spawn(process.execPath, ['--input-type=module', '-e', program], {
@@ -41,7 +44,7 @@ describe('set-up', () => {
 
   it('is quick when everything is there', async () => {
     const setUp = () => run(process.execPath, [path.join(setup, 'setup.mjs'), '--tests'])
-    // The sources may have changed since the set-up of this test run.
+    // The files of set-up may have changed since set-up ran last. This run is not measured.
     await setUp()
     const tookMs: number[] = []
     for (let times = 0; times < 3; times++) {
@@ -101,7 +104,7 @@ describe('set-up', () => {
     await once(second, 'exit')
   })
 
-  it('remembers what it got, as long as its own files and those that it got are the same', async () => {
+  it('does not get things again as long as its own files and those that it got have not changed', async () => {
     cpSync(setup, path.join(directory, 'setup'), { recursive: true })
     const brought = path.join(directory, 'brought')
     writeFileSync(brought, '')
@@ -167,7 +170,7 @@ describe('the benchmark', () => {
     assert.ok(gateway.includes('loadTools'))
   })
 
-  it('needs nothing more if everything is set up for the tests', async () => {
+  it('gets nothing more set up if everything is there for the tests', async () => {
     const { stdout } = await run(process.execPath, [path.join(setup, 'setup.mjs'), '--bench'])
     assert.match(stdout, /^Set-up is complete/)
   })

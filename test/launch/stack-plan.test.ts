@@ -58,7 +58,7 @@ describe('the plan of a stack', () => {
     assert.match(addresses.registryUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
   })
 
-  it('leads users to the owner of its registry, and its own parts to the registry itself', async () => {
+  it('gives users the address of the owner of its registry, and its own parts that of the registry itself', async () => {
     const { parts, addresses } = await plan({ DATABASE_URL: real.DATABASE_URL })
     for (const name of ['registry-owner', 'api', 'agent']) {
       const env = parts.find((part) => part.name === name)?.env
@@ -77,7 +77,8 @@ describe('the plan of a stack', () => {
       assert.equal(part.env?.['TEMPORAL_ADDRESS'], 'temporal:7233')
       const knowsDatabase = part.name === 'api' || part.name === 'worker'
       assert.equal(part.env?.['DATABASE_URL'], knowsDatabase ? real.DATABASE_URL : '', part.name)
-      // A variable that is absent from a part's environment is inherited from the supervisor's own.
+      // A part inherits variables that are absent here from the supervisor. So a secret that it must not
+      // know is present, and empty.
       assert.equal('ROOST_ACME_EAB_HMAC_KEY' in (part.env ?? {}), !knowsDatabase, part.name)
     }
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { groupsCheck } from '../../../src/launch/doctor/groups.ts'
 
-describe('what the doctor says of control groups', () => {
+describe("The doctor's look at control groups", () => {
   const check = async (version: 1 | 2 | undefined, missing: readonly string[], isRoot = true) =>
     await groupsCheck(
       async () =>
@@ -13,7 +13,7 @@ describe('what the doctor says of control groups', () => {
       isRoot,
     )
 
-  it('is that all is well if they bound everything', async () => {
+  it('is content if they bound everything', async () => {
     assert.deepEqual(await check(2, []), {
       name: 'control groups',
       status: 'ok',
@@ -30,7 +30,7 @@ describe('what the doctor says of control groups', () => {
     assert.match((await check(undefined, ['memory', 'pids', 'cpu'])).detail, /none/)
   })
 
-  it('is that nothing is bounded without root', async () => {
+  it('says that nothing is bounded without root', async () => {
     const { status, detail } = await check(2, [], false)
     assert.equal(status, 'warning')
     assert.match(detail, /not root/)

@@ -6,7 +6,7 @@ import { portChecks } from '../../../src/launch/doctor/doctor.ts'
 
 const publicPorts = [80, 443]
 
-describe('ports, as `roost doctor` looks at them', () => {
+describe("The doctor's look at ports", () => {
   for (const publicPort of publicPorts) {
     it(`names the public port ${publicPort} where another program has it`, async () => {
       const squatter = createServer().listen(0, '0.0.0.0')

@@ -5,12 +5,12 @@ import type { Part } from '../../../src/launch/parts/part.ts'
 import { untilSucceeds } from '../../../src/launch/readiness.ts'
 import type { SupervisorOptions } from '../../../src/launch/parts/supervisor.ts'
 
-/** Parts that are small shell programs and write what happens to them, in order, to one journal file. */
+/** Parts that are small shell programs. They write their starts and stops, in order, to one journal file. */
 export interface FakeParts {
   readonly journal: () => readonly string[]
   part(name: string, faults?: PartFaults): Part
   options(parts: readonly Part[]): SupervisorOptions
-  /** What the parts printed. */
+  /** The lines that the parts printed, each with the name of its part. */
   readonly lines: string[]
 }
 

@@ -36,7 +36,7 @@ describe('virtual machines that an agent left behind', () => {
     await ended
   })
 
-  it('count once while the keeper has just forked', async () => {
+  it('are counted once, even if their keeper has just forked', async () => {
     const child = spawn(
       '/bin/sh',
       ['-c', 'exec 3<&0; (read line <&3) & echo $!; wait', 'keeper', '/data/agent/instances/a/vm'],
@@ -79,7 +79,7 @@ describe('virtual machines that an agent left behind', () => {
     process.kill(vm.pid, 'SIGKILL')
   })
 
-  it('are not confused with programs that only name the directory', async () => {
+  it('are not confused with programs that only have the directory in an argument', async () => {
     const other = identify(await startKeeper('/data/agent', '/usr/bin/tail'))
     assert.ok(other)
     assert.equal(await endLeftVirtualMachines('/data/agent'), 0)

@@ -15,7 +15,7 @@ const own = {
   ONLY_THE_SHELLS: 'secret',
 }
 
-describe('what a part inherits', () => {
+describe('the environment of a part', () => {
   /** The environment of a process that was started as a part. */
   async function seenBy(
     part: Pick<Part, 'readsSettings' | 'env'>,
@@ -24,14 +24,14 @@ describe('what a part inherits', () => {
     return Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2) as [string, string]))
   }
 
-  it('is the variables that say where it runs, and no setting of Roost', async () => {
+  it('has the variables of the machine, and no setting of Roost', async () => {
     const { PATH, HOME, LANG, LC_TIME, TZ, TMPDIR } = own
     const settings = { REGISTRY_HTTP_SECRET: 'its own', HOME: '/nowhere' }
     assert.deepEqual(await seenBy({}), { PATH, HOME, LANG, LC_TIME, TZ, TMPDIR })
     assert.deepEqual(await seenBy({ env: settings }), { PATH, LANG, LC_TIME, TZ, TMPDIR, ...settings })
   })
 
-  it('is everything for a part of Roost, which reads its settings there', async () => {
+  it('has everything if the part belongs to Roost, which reads its settings there', async () => {
     const settings = { DATABASE_URL: '' }
     assert.deepEqual(await seenBy({ readsSettings: true, env: settings }), { ...own, ...settings })
   })

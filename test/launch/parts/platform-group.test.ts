@@ -10,7 +10,7 @@ import { runPart } from './run-part.ts'
 const version1 = '5:memory:/somewhere\n4:cpu,cpuacct:/\n0::/\n'
 const version2 = '0::/\n'
 
-describe('the control group of the platform, where it is laid out', () => {
+describe('the control group of the platform, in a directory that stands for that of the kernel', () => {
   let root: string
 
   beforeEach(() => {
@@ -36,7 +36,7 @@ describe('the control group of the platform, where it is laid out', () => {
   const groupIn = (directory: string) =>
     readdirSync(directory).find((name) => name.startsWith('roost-platform-')) ?? 'none'
 
-  it('has eight times the weight of a neighbour: version 1', () => {
+  it('has eight times the usual weight: version 1', () => {
     openPlatformGroup('/data', own(version1))?.enter(42)
     const directory = path.join(root, 'cpu')
     assert.match(groupIn(directory), /^roost-platform-[0-9a-f]{12}$/)
@@ -46,7 +46,7 @@ describe('the control group of the platform, where it is laid out', () => {
     })
   })
 
-  it('has eight times the weight of a neighbour: version 2', () => {
+  it('has eight times the usual weight: version 2', () => {
     openPlatformGroup('/data', own(version2))?.enter(42)
     const group = groupIn(root)
     assert.deepEqual(valuesIn(root), {
@@ -69,7 +69,7 @@ describe('the control group of the platform, where it is laid out', () => {
     assert.deepEqual(valuesIn(root), {})
   })
 
-  it('leaves nothing behind if the kernel does not let it have a weight', () => {
+  it('is removed again if the kernel does not permit its weight', () => {
     mkdirSync(path.join(root, 'cgroup.subtree_control'))
     assert.equal(openPlatformGroup('/data', own(version2)), undefined)
     assert.equal(groupIn(root), 'none')

@@ -50,7 +50,7 @@ describe('the supervisor', () => {
     ])
   })
 
-  it('lets the next part wait for what is done after the first readiness', async () => {
+  it('starts the next part only after `afterFirstReady` of the one before is done', async () => {
     const done: string[] = []
     const first = {
       ...fake.part('one'),
@@ -85,11 +85,11 @@ describe('the supervisor', () => {
     await until('it was started a third and a fourth time', () => count('start one') >= 4, {
       limitMs: 30_000,
     })
-    // The pauses were 0.2 s, 0.5 s and 1 s.
+    // The pauses before the starts after the crash are 0.2 s, 0.5 s and 1 s.
     assert.ok(performance.now() - killedMs > 1_650)
   })
 
-  it('fails a start whose part ends before it is ready, and says what the part said', async () => {
+  it('fails a start whose part ends before it is ready, with the last lines of that part', async () => {
     const supervisor = supervise(fake.part('one'), fake.part('two', { crash: { code: 7, times: 'always' } }))
     await assert.rejects(supervisor.start(), (error: Error) => {
       assert.ok(error instanceof PartStartError)
@@ -119,7 +119,7 @@ describe('the supervisor', () => {
     assert.equal(isRunning(identity), false)
   })
 
-  it('keeps to its own limit, even if the parts have longer ones', async () => {
+  it('stops all parts within its own limit, even if the parts have longer ones', async () => {
     const parts = ['one', 'two', 'three'].map((name) => ({
       ...fake.part(name, { ignoresSignals: true }),
       stopLimitMs: 60_000,
@@ -131,7 +131,7 @@ describe('the supervisor', () => {
     assert.ok(performance.now() - startedMs < 20_000)
   })
 
-  it('ends what a part itself had started', async () => {
+  it('ends the processes that a part has started', async () => {
     const childFile = path.join(directory, 'child')
     const supervisor = supervise(fake.part('one', { childFile }))
     await supervisor.start()
@@ -156,7 +156,7 @@ describe('the supervisor', () => {
     assert.deepEqual(fake.lines.toSorted(), ['one: hello from one', 'one: it hurts'])
   })
 
-  it('takes its parts with it even when it is killed', async () => {
+  it('ends its parts even when it is killed itself', async () => {
     const program = path.join(import.meta.dirname, 'supervise-forever.ts')
     const child = spawn(process.execPath, [program, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(child.stdout, 'data')
@@ -167,8 +167,8 @@ describe('the supervisor', () => {
     await until('the part is gone', () => !isRunning(identity), { limitMs: 30_000 })
   })
 
-  describe('after one that was killed', () => {
-    it('ends what is still running, by force where it must', async () => {
+  describe('after another supervisor that was killed', () => {
+    it('ends parts that are still running, by force if necessary', async () => {
       const child = spawn('sh', ['-c', "trap '' TERM; echo up; while :; do sleep 0.05; done"], {
         detached: true,
       })

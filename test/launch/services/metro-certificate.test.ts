@@ -53,7 +53,7 @@ describe('the certificate of the metro domain', () => {
     opened.push(one)
     return one
   }
-  /** Gives the time. Each check asks for it once, when it begins. */
+  /** The clock of the tests. Each check of the certificate reads it once, when the check begins. */
   const look = () => {
     onLook()
     return nowMs
@@ -166,7 +166,7 @@ describe('the certificate of the metro domain', () => {
     assert.ok(leafOf(one.current).verify(new X509Certificate(root()).publicKey))
   })
 
-  it('tells no event once it is closed, not even that of a check under way', async () => {
+  it('reports nothing once it is closed, not even the result of a check under way', async () => {
     const one = await open()
     const before = one.current
     let closing: Promise<void> | undefined
@@ -280,7 +280,7 @@ describe('the certificate of the metro domain', () => {
     })
   })
 
-  it('has a root whose name tells it from those of other stacks', async () => {
+  it('has a root whose name differs from those of other stacks', async () => {
     const subjects = await Promise.all(
       [1, 2].map(async () => (await makeAuthority(metroDomain, nowMs)).chain),
     )

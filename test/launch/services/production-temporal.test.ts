@@ -93,7 +93,7 @@ describe("Temporal's production server on PostgreSQL, as docker-compose.yml conf
     assert.doesNotMatch(stdout + stderr, /unregistered|error|warn/i)
   })
 
-  it('is started by the compose file with these very files', () => {
+  it('is started by the compose file with the files that this test uses', () => {
     const { services } = readCompose()
     const mounted = mountedFiles('temporal').map((one) => path.basename(one.source))
     assert.deepEqual(mounted.toSorted(), ['dynamic-config.yaml', 'production.yaml'])
@@ -137,7 +137,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('gives hosts and the gateway neither the database nor the keys', () => {
+  it('gives hosts and the gateway neither the address of the database nor the keys', () => {
     const { services } = readCompose()
     for (const name of ['agent', 'gateway']) {
       const { environment, volumes } = services[name] ?? {}
@@ -196,7 +196,7 @@ describe('docker-compose.yml', () => {
   })
 })
 
-/** Finds the base of a block of ports for the server, in which all ports that the server uses are free. */
+/** Finds a base for the ports of the server. All ports that the server uses at this base are free. */
 async function freePortBase(): Promise<number> {
   for (let base = 21_000; base < 32_000; base += 50) {
     const used = [3, 4, 5, 9, 13, 14, 15, 19].map((offset) =>

@@ -44,7 +44,7 @@ describe("Temporal's dev server", () => {
     assert.equal(statSync(options.databaseFile).mode & 0o077, 0)
   })
 
-  it('takes over the database of an earlier version from its old place, with data that is only in its log files', async () => {
+  it('moves the database of an earlier version from its old place, with the data that is only in its log files', async () => {
     const home = mkdtempSync(path.join(tmpdir(), 'roost-temporal-before-'))
     try {
       const former = path.join(home, 'temporal.db')

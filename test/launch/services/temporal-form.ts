@@ -11,13 +11,16 @@ import { registerNamespace, WrongAttributeType } from '../../../src/launch/servi
 import { readNamespaceConfig } from '../../../src/launch/services/temporal-config.ts'
 import { instanceSettings } from '../../support/instance-settings.ts'
 
-/** One suite for both forms of Temporal: what each has to do with the files of `temporal-config/`. */
 const config = readNamespaceConfig()
 const namespace = 'roost'
 const answerLimitMs = 30_000
 
 Runtime.install({ logger: new DefaultLogger('ERROR') })
 
+/**
+ * The suite for both forms of Temporal, set up from `temporal-config/`: the dev server and the production
+ * one.
+ */
 export function itServesRoost(temporal: () => { readonly address: string }): void {
   let connection: Connection
 
@@ -39,7 +42,7 @@ export function itServesRoost(temporal: () => { readonly address: string }): voi
     for (const name of ['RoostUser', 'RoostState', 'RoostNode']) assert.ok(customAttributes[name], name)
   })
 
-  it('is registered again without a change', async () => {
+  it('can be registered again, which changes nothing', async () => {
     await registerNamespace({ address: temporal().address, namespace, config })
   })
 

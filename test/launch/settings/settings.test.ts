@@ -56,7 +56,7 @@ describe('settings', () => {
     assert.equal(readSettings({ ROOST_API_PORT: '9000' }, machine).apiUrl, 'http://127.0.0.1:9000')
   })
 
-  it('give stacks side by side networks of their own, each the same at every start', () => {
+  it('give each of several stacks its own network, which is the same at every start', () => {
     const subnet = (directory: string) => readSettings({ ROOST_DATA_DIR: directory }, machine).vmSubnet
     assert.equal(subnet('/a'), subnet('/a'))
     const all = ['/a', '/b', '/c', '/d'].map(subnet)
@@ -73,7 +73,7 @@ describe('settings', () => {
     assert.equal(host({ ROOST_GATEWAY_HOST: '::' }), '::')
   })
 
-  it('bring a metro domain into the form of names: lower case, without a final dot', () => {
+  it('write a metro domain as a name is written: in lower case, without a final dot', () => {
     assert.equal(
       readSettings({ ROOST_METRO_DOMAIN: 'Apps.Example.com.' }, machine).metroDomain,
       'apps.example.com',
@@ -154,7 +154,7 @@ describe('settings', () => {
     ])
   })
 
-  it('are documented as they are', () => {
+  it('have the documentation that is generated from them', () => {
     const file = path.resolve(import.meta.dirname, '../../../docs/settings.md')
     assert.equal(
       readFileSync(file, 'utf8'),
