@@ -5,7 +5,7 @@ import { IssueError } from '../../src/acme/issuer.ts'
 import { makeKey } from '../../src/x509/key-pair.ts'
 
 describe('signed requests', () => {
-  it('go nowhere without TLS where the directory has it', async () => {
+  it('are not sent to an address without TLS if the directory has TLS', async () => {
     const sent: string[] = []
     const http: AcmeHttp = {
       authority: 'acme.example',

@@ -10,7 +10,7 @@ import type { StubAuthority } from './stub-authority.ts'
 const never = new AbortController().signal
 const csr = Buffer.from('a request')
 const names = ['www.example.test']
-/** The time that a silent authority is given. No stall of this process is as long. */
+/** How long a silent authority is waited for. This process never stalls for so long. */
 const silenceMs = 1_000
 
 describe('what an authority answers', () => {
@@ -96,7 +96,7 @@ describe('what an authority answers', () => {
       })
     }
 
-    it('of several names, the one that is refused for good decides', async () => {
+    it('if it refuses several names, the one that is refused for good decides', async () => {
       const subproblem = (type: string, detail: string) => ({
         type: `urn:ietf:params:acme:error:${type}`,
         detail,
@@ -114,7 +114,7 @@ describe('what an authority answers', () => {
     })
   })
 
-  describe('of when to come again is obeyed:', () => {
+  describe('about the time of the next attempt is followed:', () => {
     const limited = (retryAfter: string) => async () => {
       stub.answers.set('/order', (_request, response) =>
         problem(response.setHeader('retry-after', retryAfter), 429, 'rateLimited', 'too many'),
@@ -125,7 +125,7 @@ describe('what an authority answers', () => {
     it('as a date', async () => assert.equal(await limited('Wed, 01 May 2030 13:30:00 GMT')(), 5_400_000))
     it('never in the past', async () => assert.equal(await limited('Wed, 01 May 2020 13:30:00 GMT')(), 0))
     it('never in years', async () => assert.equal(await limited('9999999999')(), 30 * 86_400_000))
-    it('but not if it is neither', async () => assert.ok(Number.isNaN(await limited('soon')())))
+    it('but not if it is malformed', async () => assert.ok(Number.isNaN(await limited('soon')())))
   })
 
   describe('that is no answer means later:', () => {
@@ -165,7 +165,7 @@ describe('what an authority answers', () => {
       assert.match((await failure(issuer.find(`${stub.url}/order/1`))).message, /more than 65536 bytes/)
     })
 
-    it('nobody there', async () => {
+    it('no server at the address', async () => {
       await stub.close()
       const { kind, message } = await failure(issuer.open(names, {}))
       assert.equal(kind, 'later')
@@ -185,7 +185,7 @@ describe('what an authority answers', () => {
   })
 
   describe('is asked for', () => {
-    it('with every nonce once, and a fresh one only where none is left', async () => {
+    it('with every nonce once, and with a fresh one only if none is left', async () => {
       const fresh = () => stub.requests.filter(({ path }) => path === '/nonce').length
       const look = () => issuer.find(`${stub.url}/order/1`)
       await issuer.open(names, {})
@@ -212,7 +212,7 @@ describe('what an authority answers', () => {
       assert.ok(refusals < -980, String(refusals))
     })
 
-    it('with one account for any number of orders at once, and its key is kept first', async () => {
+    it('with one account for many orders at once, whose key is stored before the account is made', async () => {
       const store = createMemoryStore()
       const { directoryUrl } = stub
       stub.answers.set('/account', () => {
@@ -230,7 +230,7 @@ describe('what an authority answers', () => {
       assert.equal(stub.requests.filter(({ path }) => path === '/account').length, 1)
     })
 
-    it('by two processes at once with one key', async () => {
+    it('with the same account key by two processes that ask at once', async () => {
       const store = createMemoryStore()
       const { directoryUrl } = stub
       const both = [createAcmeIssuer({ directoryUrl, store }), createAcmeIssuer({ directoryUrl, store })]
@@ -240,7 +240,7 @@ describe('what an authority answers', () => {
       assert.deepEqual(keys[0], keys.at(-1))
     })
 
-    it('to look at a challenge once, however long it takes to say that it looks', async () => {
+    it('to check a challenge once, however long its order stays pending', async () => {
       await issuer.open(names, {})
       const states = ['pending', 'pending', 'pending', 'ready']
       stub.answers.set('/order/1', (_request, response) =>
@@ -264,7 +264,7 @@ describe('what an authority answers', () => {
       assert.match(error.message, /does not offer tls-alpn-01 for www\.example\.test/)
     })
 
-    it('for a bounded time, as often as it says', async () => {
+    it('for a bounded time, at the intervals that it names', async () => {
       await issuer.open(names, {})
       stub.answers.set('/order/1', (_request, response) =>
         json(response.setHeader('retry-after', '7'), 200, { ...pendingOrder(stub), status: 'processing' }),
@@ -276,7 +276,7 @@ describe('what an authority answers', () => {
       assert.equal(waits.length, 17)
     })
 
-    it('less and less often where it says nothing', async () => {
+    it('less and less often if it names no interval', async () => {
       await issuer.open(names, {})
       stub.answers.set('/order/1', (_request, response) =>
         json(response, 200, { ...pendingOrder(stub), status: 'processing' }),
@@ -286,7 +286,7 @@ describe('what an authority answers', () => {
       assert.equal(Math.max(...waits), 10_000)
     })
 
-    it('no more once the caller gives up, even in the middle of an answer', async () => {
+    it('no more after the caller has given up, even in the middle of an answer', async () => {
       const { directoryUrl } = stub
       const patient = createAcmeIssuer({ directoryUrl, store: createMemoryStore() })
       await patient.open(names, {})
@@ -312,7 +312,7 @@ describe('what an authority answers', () => {
     const finalised = () => stub.requests.filter(({ path }) => path === '/finalize/1').length
     beforeEach(() => issuer.open(names, {}))
 
-    it('may be lost: the order is looked at before anything is asked again', async () => {
+    it('may be lost: then the order is read before the request is repeated', async () => {
       orderIs(['ready', 'valid'])
       stub.answers.set('/finalize/1', (_request, response) => response.destroy())
       const url = `${stub.url}/order/1`
@@ -321,7 +321,7 @@ describe('what an authority answers', () => {
       assert.equal(finalised(), 1)
     })
 
-    it('that the request came too late is no failure if the certificate is there', async () => {
+    it('may be that the request came too late, which is no failure if the certificate is there', async () => {
       orderIs(['ready', 'processing', 'valid'])
       stub.answers.set('/finalize/1', (_request, response) =>
         problem(response, 403, 'orderNotReady', 'it is done'),
@@ -348,7 +348,7 @@ describe('what an authority answers', () => {
   })
 
   describe('about an order', () => {
-    it('that it is not there any more means that there is none', async () => {
+    it('may be that it does not exist any more; then there is no order', async () => {
       for (const [status, type] of [
         [404, 'malformed'],
         [403, 'unauthorized'],
@@ -358,7 +358,7 @@ describe('what an authority answers', () => {
       }
     })
 
-    it('is looked at again by an account that is made again, where it forgot the account', async () => {
+    it('may be that the account is unknown; then the account is made again, and the order is read again', async () => {
       await issuer.open(names, {})
       let forgotten = true
       stub.answers.set('/order/1', (_request, response) =>

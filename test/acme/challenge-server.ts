@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { createSecureContext, createServer as createTlsServer } from 'node:tls'
 import type { KeyPairPem } from '../../src/x509/key-pair.ts'
 
-/** What a gateway does for challenges, and no more. */
+/** A server that shows challenges as a gateway does, and does nothing else. */
 export interface ChallengeServer {
   /** Answers by token. */
   readonly http: Map<string, string>

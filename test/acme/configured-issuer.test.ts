@@ -18,14 +18,14 @@ describe('the authority that settings name', () => {
   const configured = (env: Readonly<Record<string, string>>) =>
     configuredIssuer(readSettings(env, machine), createMemoryStore())
 
-  it('is the local one where they name none', async () => {
+  it('is the local one if they name none', async () => {
     const { issuer, directory, pace, close } = await configured({})
     assert.equal(pace, undefined)
     assert.deepEqual([issuer.name, directory], ['the local authority', 'local'])
     await close()
   })
 
-  it('is asked with all that they say of it', async () => {
+  it('is used with all settings for it', async () => {
     const pebble = await startPebble({ externalAccounts: { 'kid-1': hmacKey } })
     const { issuer, directory, pace, close } = await configured({
       ROOST_ACME_ORDERS: '1000',
@@ -47,7 +47,7 @@ describe('the authority that settings name', () => {
     }
   })
 
-  it('is not asked where nobody needs it yet', async () => {
+  it('is not asked before its first use', async () => {
     const { close } = await configured({ ROOST_ACME_DIRECTORY_URL: 'https://127.0.0.1:1/directory' })
     await close()
   })

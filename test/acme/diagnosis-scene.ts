@@ -16,13 +16,14 @@ export const challengePath = `/.well-known/acme-challenge/${token}`
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /**
- * Web servers on chosen loopback addresses, all with the same two ports, and a look at names that lead there.
+ * Web servers on several loopback addresses, all on the same two ports, and a function that looks at names
+ * that lead there.
  */
 export interface WebScene {
   readonly ports: { readonly httpPort: number; readonly tlsPort: number }
   /** What was asked for, as `<address> <host> <path>`. */
   readonly asked: string[]
-  /** Answers by address; an address without one answers 404. */
+  /** The answers of the servers, by address. A server without one answers 404. */
   readonly answers: Map<string, Answer>
   look(fqdn: string, signal?: AbortSignal): Promise<NameSeen>
   /** The same look, if the operator allows private addresses. */
@@ -31,7 +32,8 @@ export interface WebScene {
 }
 
 /**
- * 127.0.0.1 to 127.0.0.4 listen; 127.0.0.1 counts as private, the others as public, and 127.0.0.9 as never.
+ * Servers listen at 127.0.0.1 to 127.0.0.4. Here 127.0.0.1 counts as private, 127.0.0.9 as an address that no
+ * site can have, and every other address as public.
  */
 export async function openWebScene(resolver: string): Promise<WebScene> {
   const asked: string[] = []
@@ -80,7 +82,7 @@ export async function openWebScene(resolver: string): Promise<WebScene> {
   }
 }
 
-/** All on the same port. */
+/** Lets each server listen at its address, all on the same port. Returns the port. */
 async function listenAll(
   servers: readonly ReturnType<typeof createServer>[],
   addresses: readonly string[],

@@ -99,7 +99,7 @@ describe('a look at a name', () => {
       assert.deepEqual([answers.get('127.0.0.2'), answers.get('127.0.0.3')], ['expected', 'other'])
     })
 
-    it('tells status and the beginning of what another server at a public address says, made printable', async () => {
+    it('tells the status and the printable beginning of the answer of another server at a public address', async () => {
       await leadTo('127.0.0.2')
       scene.answers.set('127.0.0.2', (_request, response) =>
         response.writeHead(403).end(`<h1>\u001b[31mNo\u0000entry</h1>${'x'.repeat(100_000)}`),
@@ -110,7 +110,7 @@ describe('a look at a name', () => {
       assert.equal(web?.excerpt?.length, 100)
     })
 
-    it('tells one word of a private address that may be asked, whatever is said there', async () => {
+    it('tells only one word about the answer at a private address, even if that may be asked', async () => {
       await leadTo('127.0.0.1')
       const bare = { address: '127.0.0.1', scope: 'internal', state: 'open' }
       scene.answers.set('127.0.0.1', (_request, response) => response.writeHead(500).end('secret'))
@@ -153,7 +153,7 @@ describe('a look at a name', () => {
       assert.equal(preferredChallenge({ ...seen, tls: [{ ...seen.tls[0]!, state: 'open' }] }), 'tls-alpn-01')
     })
 
-    it('ends with what there is when a server is slow or never ends, or breaks off', async () => {
+    it('ends with what it has if a server is slow, never ends its answer or breaks it off', async () => {
       await leadTo('127.0.0.2', '127.0.0.3')
       scene.answers.set('127.0.0.2', (request) => void request.socket.destroy())
       scene.answers.set('127.0.0.3', (_request, response) => {
@@ -165,7 +165,7 @@ describe('a look at a name', () => {
       assert.deepEqual([answers.get('127.0.0.2'), answers.get('127.0.0.3')], ['none', 'other'])
     })
 
-    it('ends with the reason of its signal, sooner than it gives a server up', async () => {
+    it('ends with the reason of its signal, before its own time limit', async () => {
       await leadTo('127.0.0.2')
       const controller = new AbortController()
       let abortedAtMs = 0
@@ -194,7 +194,7 @@ describe('a look at a name', () => {
       assert.deepEqual(servernames, [name])
     })
 
-    it('follows to another public name, and tells nothing of what is said there', async () => {
+    it('follows to another public name, and tells nothing of the answer there', async () => {
       await leadTo('127.0.0.2')
       await pebble.dns.setA('other.test', ['127.0.0.3'])
       redirect('127.0.0.2', 'http://other.test/any/path')
@@ -219,7 +219,7 @@ describe('a look at a name', () => {
       )
     })
 
-    it('asks a private address that the name leads to for the challenge, and for nothing else, where it may be asked', async () => {
+    it('asks a private address of the name only for the challenge, and only if that address may be asked', async () => {
       await leadTo('127.0.0.1', '127.0.0.2')
       await pebble.dns.setA('inside.test', ['127.0.0.1'])
       proper('127.0.0.1')
@@ -233,7 +233,7 @@ describe('a look at a name', () => {
       assert.deepEqual([...new Set(inside)], [`127.0.0.1 ${name} ${challengePath}`])
     })
 
-    it('does not follow to a private address that the name leads to itself unless the operator allows it', async () => {
+    it('does not follow to a private address of the name itself unless the operator allows that', async () => {
       await leadTo('127.0.0.1', '127.0.0.2')
       await pebble.dns.setA('inside.test', ['127.0.0.1'])
       proper('127.0.0.1')

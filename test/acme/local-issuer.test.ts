@@ -22,7 +22,7 @@ describe('the local authority', () => {
     nowMs = Date.parse('2030-05-01T12:00:00Z')
   })
 
-  it('issues for any name at once, without a challenge, what its root vouches for', async () => {
+  it('issues a certificate for any name at once, without a challenge, that its root signs', async () => {
     const issuer = issuerHere()
     const key = makeCertificateKey()
     const csr = await makeSigningRequest(key, names)
@@ -38,7 +38,7 @@ describe('the local authority', () => {
     assert.ok(leaf.validFromDate.getTime() < nowMs)
   })
 
-  it('gives the same certificate again at another process, days later', async () => {
+  it('gives the same certificate again in another process, days later', async () => {
     const key = makeCertificateKey()
     const csr = await makeSigningRequest(key, names)
     const { url } = await issuerHere().open(names, {})
@@ -66,7 +66,7 @@ describe('the local authority', () => {
     assert.equal(serials.size, 5)
   })
 
-  it('is one and the same for several that start at once', async () => {
+  it('is the same for several processes that start at once', async () => {
     const roots = await Promise.all(Array.from({ length: 5 }, rootNow))
     assert.equal(new Set(roots.map((root) => root.fingerprint256)).size, 1)
   })
@@ -114,7 +114,7 @@ describe('the local authority', () => {
     await assert.rejects(issuer.finalise(url, csr, never), isFailure)
   })
 
-  it('does not have orders that are old, or of the authority that was configured before', async () => {
+  it('does not know orders that are old, or of another authority that was configured before', async () => {
     const issuer = issuerHere()
     const { url } = await issuer.open(names, {})
     nowMs += 8 * dayMs
@@ -122,7 +122,7 @@ describe('the local authority', () => {
     assert.equal(await issuer.find('https://acme.example/order/1'), undefined)
   })
 
-  it('keeps itself and nothing else', async () => {
+  it('stores only its own key and chain', async () => {
     const issuer = issuerHere()
     const csr = await makeSigningRequest(makeCertificateKey(), names)
     const { url } = await issuer.open(names, {})

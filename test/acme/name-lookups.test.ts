@@ -30,7 +30,7 @@ describe('questions to DNS', () => {
     data: { flags, tag: 'issue', value, issuerCritical: flags !== 0 },
   })
 
-  it('tell a name that is not there from one without addresses', async () => {
+  it('distinguish a name that does not exist from a name without addresses', async () => {
     answers.set('A www.example.test', noSuchName)
     assert.deepEqual(await lookups.addresses('www.example.test'), {
       a: { found: [], failure: 'no-such-name' },
@@ -57,7 +57,7 @@ describe('questions to DNS', () => {
     assert.deepEqual(cname, ['b.test', name])
   })
 
-  it('climb to the closest CAA records, past names that are not there', async () => {
+  it('go up to the closest CAA records, past names that do not exist', async () => {
     answers.set('CAA a.b.example.test', noSuchName)
     answers.set('CAA example.test', [caa('example.test', 'acme.example', 128)])
     assert.deepEqual(await lookups.caa('a.b.example.test'), {
@@ -67,7 +67,7 @@ describe('questions to DNS', () => {
     assert.deepEqual(asked, ['CAA a.b.example.test', 'CAA b.example.test', 'CAA example.test'])
   })
 
-  it('end at a failure on the way, which forbids as well, and at the last label', async () => {
+  it('go up until one fails, which is reported as the result, or until the last label', async () => {
     answers.set('CAA example.test', refused)
     assert.deepEqual(await lookups.caa('www.example.test'), {
       at: 'example.test',
@@ -80,7 +80,7 @@ describe('questions to DNS', () => {
     assert.equal(asked.at(-1), 'CAA test')
   })
 
-  it('are as many as a name has labels, up to a bound, and what is above it counts as unknown', async () => {
+  it('are bounded for a name with many labels, and beyond the bound the records count as unknown', async () => {
     assert.deepEqual(await lookups.caa(`${'a.'.repeat(21)}test`), {
       at: 'a.test',
       records: [],

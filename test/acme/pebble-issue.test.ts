@@ -92,7 +92,7 @@ describe('a certificate from a real authority', () => {
     assert.equal(await issuer.download(order.url, csr), chain)
   })
 
-  it('is found by another process at every step, and asked for once', async () => {
+  it('can be continued by another process at every step, with one order', async () => {
     const store = createMemoryStore()
     const names = ['steps.example.test']
     const csr = await makeSigningRequest(makeCertificateKey(), names)
@@ -121,7 +121,7 @@ describe('a certificate from a real authority', () => {
     for (const [index, { leaf }] of issued.entries()) assert.ok(leaf.checkHost(names[index]!))
   })
 
-  it('does not come where the wrong answer is shown, and says what the authority saw', async () => {
+  it('does not come if the wrong answer is shown, and the failure tells what the authority saw', async () => {
     const issuer = issuerOf()
     const order = await issuer.open(['wrong.example.test'], {})
     for (const { token } of order.challenges) answers.http.set(token, `${token}.of-somebody-else`)
@@ -130,11 +130,11 @@ describe('a certificate from a real authority', () => {
     assert.match(error.problem?.type ?? '', /unauthorized|incorrectResponse/)
     assert.match(error.message, /wrong\.example\.test/)
     assert.equal((await issuer.find(order.url))?.state, 'invalid')
-    // The order is over, however often one asks.
+    // The order has failed. So each further proof of it fails as well.
     assert.equal((await failure(issuer.prove(order, 'http-01', never))).kind, 'failed')
   })
 
-  it('does not come where nothing answers', async () => {
+  it('does not come if no server answers', async () => {
     const issuer = issuerOf()
     await pebble.dns.setA('away.example.test', ['127.0.0.77'])
     const order = await issuer.open(['away.example.test'], {})
@@ -166,11 +166,11 @@ describe('a certificate from a real authority', () => {
     assert.match(error.message, /can not be reached/)
   })
 
-  describe('with everything that Pebble has against clients', () => {
+  describe('with all difficulties that Pebble can make', () => {
     before(() => pebble.restart({ nonceReject: 30, sleepS: 2, authorizationReuse: 100, alternateRoots: 2 }))
     after(() => pebble.restart())
 
-    it('comes: nonces refused, looks that take their time, other chains beside the first', async () => {
+    it('comes although nonces are refused, checks are slow, and there are several chains', async () => {
       const { chain } = await issue(issuerOf(), ['hard.example.test'])
       await assertTrusted(chain)
     })
@@ -185,7 +185,7 @@ describe('a certificate from a real authority', () => {
       await assertTrusted(chain)
     })
 
-    it('can be called off while the authority looks', async () => {
+    it('can be called off while the authority checks', async () => {
       const issuer = issuerOf()
       const order = await issuer.open(['enough.example.test'], {})
       await assert.rejects(issuer.prove(order, 'http-01', AbortSignal.timeout(200)), { name: 'TimeoutError' })
@@ -207,7 +207,7 @@ describe('a certificate from a real authority', () => {
   })
 })
 
-describe('an authority with customers', () => {
+describe('an authority that requires an external account', () => {
   const hmacKey = 'zWNDZM6eQGHWpSRTPal5eIUYFTu7EajVIoguysqZ9wG44nMEtx3MUAsUDkMTQ12W'
   let pebble: Pebble
   before(async () => {
@@ -229,11 +229,11 @@ describe('an authority with customers', () => {
     }
   }
 
-  it('takes an account that is bound to one of them', async () => {
+  it('takes an ACME account that is bound to an external account', async () => {
     assert.equal((await open({ keyId: 'kid-1', hmacKey })).state, 'pending')
   })
 
-  it('takes no other account, and its answer does not repeat the key', async () => {
+  it('takes no other ACME account, and the failure does not repeat the key', async () => {
     const wrongKey = `${hmacKey.slice(0, -4)}AAAA`
     for (const account of [undefined, { keyId: 'kid-2', hmacKey }, { keyId: 'kid-1', hmacKey: wrongKey }]) {
       const error = await failure(open(account))

@@ -68,7 +68,7 @@ describe('renewal information', () => {
     })
   })
 
-  it('is asked for again, neither all the time nor never', async () => {
+  it('is asked for again after a minute at least, and after a day at most', async () => {
     for (const [retryAfter, afterMs] of [
       ['0', 60_000],
       ['999999', 24 * hourMs],
@@ -83,7 +83,7 @@ describe('renewal information', () => {
     }
   })
 
-  it('is none where the authority has none, or none of this certificate', async () => {
+  it('is undefined if the authority has none, or none for this certificate', async () => {
     answer((response) => problem(response, 404, 'malformed', 'what certificate?'))
     assert.equal(await issuer.renewalWindow(exampleCertificate), undefined)
     delete stub.directory['renewalInfo']
@@ -92,7 +92,7 @@ describe('renewal information', () => {
     await plain.close()
   })
 
-  it('that suggests no time is no answer', async () => {
+  it('without a valid window is a failure that may be tried again later', async () => {
     for (const suggestedWindow of [
       undefined,
       'tomorrow',
@@ -113,12 +113,12 @@ describe('renewal information', () => {
     const identifiers = [{ type: 'dns', value: 'www.example.test' }]
     const renew = () => issuer.open(['www.example.test'], { replacesChain: exampleCertificate })
 
-    it('names the certificate that it replaces, where the authority offers it', async () => {
+    it('names the certificate that it replaces, if the authority offers renewal information', async () => {
       await renew()
       assert.deepEqual(orders(), [{ identifiers, replaces: exampleIdentifier }])
     })
 
-    it('is left out where the authority would not understand it', async () => {
+    it('is left out if the authority does not offer it', async () => {
       delete stub.directory['renewalInfo']
       await renew()
       assert.deepEqual(orders(), [{ identifiers }])

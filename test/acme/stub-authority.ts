@@ -70,7 +70,7 @@ function decoded(text: string): unknown {
   return JSON.parse(Buffer.from(text, 'base64url').toString())
 }
 
-/** Every name is proved already. */
+/** Answers as an authority for which every name is proved already. */
 function usual(
   { path }: StubRequest,
   response: ServerResponse,

@@ -24,7 +24,7 @@ describe('a look at the texts of a name', () => {
     assert.deepEqual((await look())?.toSorted(), [`${'a'.repeat(255)}b`, 'one'].toSorted())
   })
 
-  it('tells an absent text from a DNS that does not say', async () => {
+  it('distinguishes an absent text from a DNS that gives no answer', async () => {
     assert.deepEqual(await look(), [])
     server.answers.set(`TXT ${name}`, noSuchName)
     assert.deepEqual(await look(), [])
@@ -32,7 +32,7 @@ describe('a look at the texts of a name', () => {
     assert.equal(await look(), undefined)
   })
 
-  it('ends within its time where nobody answers', async () => {
+  it('ends within its time limit if no server answers', async () => {
     server.answers.set(`TXT ${name}`, 'silence')
     const beganMs = performance.now()
     assert.equal(await look(), undefined)
