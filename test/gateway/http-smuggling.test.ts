@@ -137,9 +137,10 @@ describe('an ambiguous request', () => {
     front.traffic.port = upstream.port
   })
 
-  it('does not take the answers from requests that came before it over its connection', async () => {
+  it('gets one 400, in place of the answers that its connection still waits for', async () => {
     const bytes = `GET /first HTTP/1.1\r\nHost: app.test\r\n\r\n`
     const answer = await exchangeRaw(front.plainPort, `${bytes}${post}Content-Length: x\r\n\r\n`)
+    assert.match(answer, /^HTTP\/1\.1 400 /)
     assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1)
     await front.traffic.idle()
   })
