@@ -30,7 +30,10 @@ export interface AccountOptions {
  * authority gets it.
  */
 export interface AcmeAccount {
-  /** Signs with the account's key. If the authority forgot the account, it is made again, once. */
+  /**
+   * Signs the call with the key of the account and sends it. If the authority forgot the account, the account
+   * is made again, once.
+   */
   post(call: SignedCall): Promise<AcmeAnswer>
   /** The thumbprint of the account's key, with which challenges are answered. */
   thumbprint(): Promise<string>
@@ -79,14 +82,18 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
     return { ...unregistered, accountUrl: location }
   }
 
-  async function registerAgain(forgotten: Promise<AccountSigner>): Promise<void> {
-    // Several calls may find out that the account was forgotten. The first of them makes it again.
+  /** Several calls may find out that the account was forgotten. The first of them makes it again. */
+  function registerAgain(forgotten: Promise<AccountSigner>): void {
     if (opened !== forgotten) return
-    const record = await store.find(directoryUrl)
-    opened = (record === undefined ? open() : register(record)).catch((error: unknown) => {
+    opened = openAgain().catch((error: unknown) => {
       opened = undefined
       throw error
     })
+  }
+
+  async function openAgain(): Promise<AccountSigner> {
+    const record = await store.find(directoryUrl)
+    return await (record === undefined ? open() : register(record))
   }
 
   return {
@@ -96,7 +103,7 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
         return await session.post(call, await asked)
       } catch (error) {
         if (!isForgotten(error)) throw error
-        await registerAgain(asked)
+        registerAgain(asked)
         return session.post(call, await signer())
       }
     },
