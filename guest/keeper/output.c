@@ -1,6 +1,7 @@
 /*
- * The guest's output: from its console, and from its log, whose bytes the guest counts. Both go into the
- * console's segments. A channel is closed once its end was read, because it would be readable for ever.
+ * The guest's output, from its console and its log. The guest says at its end how many bytes it wrote to the
+ * log, so the keeper counts them, to know when all have come. Both go into the console's segments. A
+ * descriptor is closed at its end of file, because it would be readable for ever.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ int output_console_fd(void) { return console_fd; }
 int output_log_fd(void) { return log_fd; }
 long long output_received(void) { return received; }
 
-/* Returns false once the other end is closed. */
+/* Returns false at the end of the file, and after an error. */
 static bool take(int fd, bool counted) {
   ssize_t got = read(fd, buffer, sizeof buffer);
   if (got <= 0) return got < 0 && errno == EAGAIN;
@@ -42,7 +43,15 @@ static void close_when_done(int *fd, bool open) {
 void output_take_log(void) { close_when_done(&log_fd, take(log_fd, true)); }
 void output_take_console(void) { close_when_done(&console_fd, take(console_fd, false)); }
 
+/* Reads what is there. A channel holds far less than this many reads. */
+static void drain(int fd, bool counted) {
+  for (int rounds = 0; rounds < 64; rounds++) {
+    errno = 0;
+    if (!take(fd, counted) || errno == EAGAIN) return;
+  }
+}
+
 void output_collect(void) {
-  for (int rounds = 0; rounds < 64 && log_fd >= 0 && take(log_fd, true) && errno != EAGAIN; rounds++) errno = 0;
-  for (int rounds = 0; rounds < 64 && console_fd >= 0 && take(console_fd, false) && errno != EAGAIN; rounds++) errno = 0;
+  if (log_fd >= 0) drain(log_fd, true);
+  if (console_fd >= 0) drain(console_fd, false);
 }
