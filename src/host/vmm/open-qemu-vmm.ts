@@ -25,7 +25,6 @@ export interface OpenQemuVmm {
   /** Called with a message about each failure that was worked around. */
   readonly onProblem?: (message: string) => void
   readonly qemuPath?: string
-  readonly bootLimitMs?: number
 }
 
 /**
@@ -52,7 +51,6 @@ export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
     ...(groups === undefined ? {} : { groups }),
     ...(templates === undefined ? {} : { templates }),
     ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
-    ...(options.bootLimitMs === undefined ? {} : { bootLimitMs: options.bootLimitMs }),
   })
 }
 

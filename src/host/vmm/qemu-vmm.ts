@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { HostMemory } from '../../domain/host/memory-room.ts'
+import { StartKind } from '../../domain/instance/start-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import { consoleTail, readComplaint } from './failure-hint.ts'
 import { isTimeout, VmHandle } from './vm-handle.ts'
@@ -35,25 +36,26 @@ export interface QemuVmmOptions extends PlanContext {
   readonly groups?: ControlGroups
   /** If absent, no start continues from a template. */
   readonly templates?: TemplateStore
-  readonly bootLimitMs?: number
-  readonly templateLimitMs?: number
+  readonly startLimitsMs?: Partial<Record<StartKind, number>>
   /** If absent, the number of the machine's processors. */
   readonly processors?: number
   /** Called with a message about each failure that was worked around. */
   readonly onProblem?: (message: string) => void
 }
 
-/** The limit of a boot. An emulated guest boots in about 1 s, but needs far longer on a busy host. */
-const defaultBootLimitMs = 60_000
 /** How long a boot counts in `#boots`. A guest that hangs must not delay the boots of others for longer. */
 const bootCountsForMs = 10_000
-/** The limit of a start from a template, which usually takes 0.3 s. Afterwards a plain boot is tried. */
-const defaultTemplateLimitMs = 10_000
-/**
- * The limit of a restore, which usually takes 0.1 s. Gigabytes of memory from a slow disk take longer; then
- * a boot is as quick. The limit includes the 5 s that the keeper gives a guest to set its clock.
- */
-const restoreLimitMs = 20_000
+const startLimitsMs: Readonly<Record<StartKind, number>> = {
+  /** An emulated guest boots in about 1 s, but needs far longer on a busy host. */
+  [StartKind.Boot]: 60_000,
+  /** Such a start usually takes 0.3 s. After this limit a plain boot is tried. */
+  [StartKind.Template]: 10_000,
+  /**
+   * A restore usually takes 0.1 s. Gigabytes of memory from a slow disk take longer; then a boot is as quick.
+   * The limit includes the 5 s that the keeper gives a guest to set its clock.
+   */
+  [StartKind.Restore]: 20_000,
+}
 
 /**
  * Runs VMs with QEMU. Every VM is the child of a keeper (`guest/keeper`), which outlives this process. All
@@ -299,7 +301,7 @@ export class QemuVmm implements Vmm {
       // The same memory must not continue twice: it would overwrite what the first VM wrote to the volume.
       if (spec.volume?.readonly === false) await snapshot.marked
       const plan = planRestore(spec, this.#options, snapshot)
-      return await this.#spawnAndAwait(spec, plan, askedAtUs, signal, restoreLimitMs)
+      return await this.#spawnAndAwait(spec, plan, askedAtUs, signal)
     } catch (error) {
       if (signal.aborted || !(error instanceof VmmError) || error.failure !== 'BootFailed') throw error
       this.#options.onProblem?.(`a snapshot could not be continued: ${error.message}`)
@@ -319,8 +321,7 @@ export class QemuVmm implements Vmm {
   ): Promise<StartReport | undefined> {
     try {
       const plan = planMachine(spec, this.#options, template)
-      const limitMs = this.#options.templateLimitMs ?? defaultTemplateLimitMs
-      const report = await this.#spawnAndAwait(spec, plan, askedAtUs, signal, limitMs)
+      const report = await this.#spawnAndAwait(spec, plan, askedAtUs, signal)
       this.#options.templates?.prove(spec)
       return report
     } catch (error) {
@@ -330,21 +331,16 @@ export class QemuVmm implements Vmm {
     }
   }
 
-  async #spawnAndAwait(
-    spec: VmSpec,
-    plan: MachinePlan,
-    askedAtUs: number,
-    signal: AbortSignal,
-    limitMs?: number,
-  ): Promise<StartReport> {
+  async #spawnAndAwait(spec: VmSpec, plan: MachinePlan, askedAtUs: number, signal: AbortSignal) {
     const vm = await spawnVm({ spec, plan, askedAtUs, options: this.#options, keepers: this.#keepers })
     this.#follow(vm)
-    return await this.#awaitStart(vm, spec, signal, limitMs)
+    return await this.#awaitStart(vm, spec, signal)
   }
 
   /** Waits for the application. A failure also ends the VM: a failed start leaves nothing. */
-  async #awaitStart(vm: VmHandle, spec: VmSpec, signal: AbortSignal, given?: number): Promise<StartReport> {
-    const limitMs = given ?? this.#options.bootLimitMs ?? defaultBootLimitMs
+  async #awaitStart(vm: VmHandle, spec: VmSpec, signal: AbortSignal): Promise<StartReport> {
+    const { kind } = vm.record
+    const limitMs = this.#options.startLimitsMs?.[kind] ?? startLimitsMs[kind]
     try {
       await unlessStill(
         () => restOfBoot(vm),

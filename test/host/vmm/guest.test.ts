@@ -213,7 +213,7 @@ describe('an application in a QEMU guest', () => {
     const hasty = new QemuVmm({
       instancesDirectory: bench.instancesDirectory,
       ...bench.context,
-      bootLimitMs: 200,
+      startLimitsMs: { boot: 200 },
     })
     const spec = await bench.spec({ argv: ['true'] })
     await assert.rejects(hasty.start(spec), {

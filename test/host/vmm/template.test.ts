@@ -3,9 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 import type { StartReport } from '../../../src/domain/instance/start-report.ts'
-import { templateKey } from '../../../src/host/vmm/machine-plan.ts'
+import { planMachine, templateKey } from '../../../src/host/vmm/machine-plan.ts'
 import { QemuVmm } from '../../../src/host/vmm/qemu-vmm.ts'
 import type { TemplateStore } from '../../../src/host/vmm/template-store.ts'
+import { spawnVm } from '../../../src/host/vmm/vm-spawn.ts'
+import { WaitingKeepers } from '../../../src/host/vmm/waiting-keepers.ts'
 import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
 import { exitOf } from './scene.ts'
@@ -74,6 +76,26 @@ describe('a start from a template', () => {
     await templates.settled()
   })
 
+  it('that hangs ends by its own limit, even if the process that began it is gone', async () => {
+    const spec = await bench.spec({ argv: ['true'] })
+    const plan = planMachine(spec, bench.context, templates.take(spec))
+    assert.equal(plan.kind, StartKind.Template)
+    const keepers = new WaitingKeepers(bench.keeperPrograms)
+    // With `-S` the VM never runs.
+    const hanging = { ...plan, command: [...plan.command, '-S'] }
+    const askedAtUs = Date.now() * 1_000
+    const vm = await spawnVm({ spec, plan: hanging, askedAtUs, options: bench.context, keepers })
+    vm.release()
+    await keepers.close()
+    const next = bench.open({ startLimitsMs: { template: 300 } })
+    await next.recover()
+    assert.notEqual(await next.status(spec), undefined)
+    const late = { failure: 'BootFailed', message: /^no application within 0\.3 s/ }
+    await assert.rejects(next.start(spec), late)
+    assert.equal(await next.status(spec), undefined)
+    await next.close()
+  })
+
   it('that fails becomes a plain boot, and the template is given up', async () => {
     const spec = await bench.spec({ argv: ['sh', '-c', 'exit 3'] })
     const statePath = path.join(bench.directory, 'templates', `${templateKey(spec, bench.context)}.state`)
@@ -87,9 +109,8 @@ describe('a start from a template', () => {
 
   it('that is only late becomes a plain boot, and the template stays unless no start from it has succeeded yet', async () => {
     const own = bench.templates()
-    const limits = { templateLimitMs: 1 }
-    const options = { instancesDirectory: bench.instancesDirectory, ...bench.context, templates: own }
-    const hurried = new QemuVmm(Object.assign(limits, options))
+    const limits = { template: 1 }
+    const hurried = bench.open({ templates: own, startLimitsMs: limits })
     const start = async (memoryMb: number) => {
       const spec = await bench.spec({ argv: ['true'], memoryMb })
       const { kind } = await hurried.start(spec)
@@ -100,9 +121,9 @@ describe('a start from a template', () => {
     }
     try {
       assert.deepEqual(await start(128), { kind: StartKind.Boot, hasTemplate: true })
-      limits.templateLimitMs = 60_000
+      limits.template = 60_000
       assert.deepEqual(await start(128), { kind: StartKind.Template, hasTemplate: true })
-      limits.templateLimitMs = 1
+      limits.template = 1
       assert.deepEqual(await start(128), { kind: StartKind.Boot, hasTemplate: true })
       assert.deepEqual(await start(160), { kind: StartKind.Boot, hasTemplate: true })
       assert.deepEqual(await start(160), { kind: StartKind.Boot, hasTemplate: false })
