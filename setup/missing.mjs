@@ -1,6 +1,6 @@
 /**
- * Set-up could not get something. The message says what is missing, why it is needed, and what a person can
- * do.
+ * Set-up could not get something. The fields say what is missing, why it is needed, and what a person can do
+ * to get it.
  */
 export class Missing extends Error {
   name = 'Missing'

@@ -1,9 +1,6 @@
 import type { ApiClient } from '../../test/support/api-client.ts'
 
-/**
- * The kinds of hostile instances of `official/busybox`, with the number of each. Together they are as many
- * as a new user's quota permits, minus the sleeping ones.
- */
+/** Hostile instances of one kind: how many there are, and what each is created with. */
 interface Kind {
   readonly count: number
   readonly body: Readonly<Record<string, unknown>>
@@ -16,8 +13,10 @@ const shell = (script: string, wishes: Readonly<Record<string, unknown>> = {}) =
   ...wishes,
 })
 
+/** Instances that sleep beside the hostile ones. */
 export const sleeperCount = 12
 
+/** All hostile instances. With the sleeping ones they are as many as a new user's quota permits. */
 const kinds: Readonly<Record<string, Kind>> = {
   spin: { count: 28, body: shell('while :; do :; done') },
   memory: {
@@ -82,7 +81,8 @@ function callsOf(name: string, { count, body }: Kind): readonly Readonly<Record<
   const call = (index: number, replicas: number) => {
     return { name: `${name}-${letterOf(index)}`, autostart: true, replicas, ...body }
   }
-  // A volume belongs to one instance, so such instances are created one by one.
+  // A volume belongs to one instance, so replicas can not share it: each of these instances has a call of its
+  // own.
   return 'volumes' in body
     ? Array.from({ length: count }, (_, index) => call(index, 0))
     : [call(0, count - 1)]

@@ -1,10 +1,11 @@
 /*
- * The disable file, by which applications speak against standby. It is a FUSE file system of one file, which
- * init itself serves from its loop. init must never touch the file, because nobody else would answer it.
+ * The disable file, into which applications write when they must not be put into standby. It is a FUSE file
+ * system of one file, which init itself serves from its loop. init must never open the file: it would wait
+ * for an answer that only it can give.
  * init answers each request at once and keeps nothing about the process that asked, so many open files or
  * many writes cost only their own time.
  *
- * While the guest rests, init reads no requests from the kernel. A process that opens, reads or writes the
+ * While the guest rests (it is about to become a snapshot), init reads no requests from the kernel. A process that opens, reads or writes the
  * file waits, and goes on afterwards.
  */
 #include <errno.h>

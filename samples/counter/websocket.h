@@ -1,4 +1,4 @@
-/* The two parts of RFC 6455 that this sample needs: the answer to a key, and the head of a frame. */
+/* The two parts of RFC 6455 that this sample needs: the answer to a key, and the reading of a frame. */
 #ifndef COUNTER_WEBSOCKET_H
 #define COUNTER_WEBSOCKET_H
 #include <stddef.h>

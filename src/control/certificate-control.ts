@@ -19,6 +19,9 @@ export interface CertificateControl {
    * workflow finds that out by itself, with its next step or within a day. Idempotent.
    */
   delete(certificateUuid: string): Promise<void>
-  /** Makes the workflow continue as new as soon as nothing is under way. */
+  /**
+   * Ends the run of the workflow and begins another one (continue-as-new) as soon as nothing is under way, so
+   * that it takes up new code.
+   */
   refresh(certificateUuid: string): Promise<void>
 }

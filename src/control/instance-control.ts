@@ -31,19 +31,19 @@ export interface InstanceControl {
    */
   delete(settings: InstanceSettings): Promise<void>
   /**
-   * The latest end of the drain that is under way; undefined if there is none. The row does not have this
-   * time, so the workflow is asked. For people.
+   * The time by which the drain under way ends at the latest; undefined if there is none. The row does not
+   * have this time, so the workflow is asked. It is only shown to people; nothing is decided by it.
    */
   drainUntilMs(instanceUuid: string): Promise<number | undefined>
   /**
    * Tells the workflow that the instance's host never comes back, so nothing of the instance is left there.
-   * A deletion that waits for that host ends. An instance that is not deleted stays as it is. Idempotent; it
+   * A deletion that waits for an answer of that host ends without it. An instance that is not deleted stays as it is. Idempotent; it
    * also returns if the instance is gone already.
    */
   hostGone(instanceUuid: string): Promise<void>
   /**
-   * Makes the workflow continue as new as soon as nothing is under way, so that it takes up new code without
-   * patches.
+   * Ends the run of the workflow and begins another one (continue-as-new) as soon as nothing is under way, so
+   * that it takes up new code without patches.
    */
   refresh(instanceUuid: string): Promise<void>
 }

@@ -89,7 +89,7 @@ describe('HTTP', () => {
     }
   })
 
-  it('takes a body of any method, up to the limit', async () => {
+  it('takes a body with GET too, up to the limit', async () => {
     const fits = JSON.stringify({ name: 'nobody' }).padEnd(maxBodyBytes, ' ')
     assert.equal((await api.send({ path: '/v1/instances', token: user.token, body: fits })).status, 200)
     const over = await api.send({ path: '/v1/instances', token: user.token, body: `${fits} ` })
@@ -112,7 +112,7 @@ describe('HTTP', () => {
     }
   })
 
-  it('takes JSON under every type that says so, under the one that curl sends and under none, and answers 415 to others', async () => {
+  it('takes JSON with a content type of JSON, with that of curl and with none, and answers 415 to others and to encoded bodies', async () => {
     const send = (headers: Record<string, string>, body = '{"name":"nobody"}') =>
       api.send({ path: '/v1/instances', token: user.token, headers, body })
     for (const type of [
@@ -134,7 +134,7 @@ describe('HTTP', () => {
     assert.equal((await send({ 'content-type': 'text/plain' }, '')).status, 200)
   })
 
-  it('answers 400 to bytes that are not UTF-8 and to brackets without end', async () => {
+  it('answers 400 to bytes that are not UTF-8 and to JSON that is nested too deeply', async () => {
     const head = `POST /v1/instances HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${user.token}\r\n`
     const answer = await exchange(Buffer.from(`${head}Content-Length: 3\r\n\r\n"\u00ff"`, 'latin1'))
     assert.match(answer, /^HTTP\/1\.1 400 [\s\S]*not UTF-8/)

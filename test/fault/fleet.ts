@@ -18,8 +18,8 @@ export interface Member extends Published {
   /** The number of connections, lines and repeated requests. Each of them may have woken the instance too. */
   others: number
   /**
-   * Sends one request. Throws if it is not answered. Where memory is kept, also throws if the count did not
-   * grow.
+   * Sends one request; the application answers how many it has had. Throws without an answer. If the instance
+   * keeps its memory, also throws unless the number is larger than before.
    */
   ask(): Promise<void>
   view(): Promise<InstanceView>

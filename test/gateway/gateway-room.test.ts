@@ -55,7 +55,7 @@ describe('a gateway whose connections are all in use', function () {
     await start(3)
     const clients: TLSSocket[] = []
     for (let index = 0; index < 3; index++) clients.push(await asked(from(crowd)))
-    // The first connection has been idle for longest. With this request that becomes the second.
+    // So far the first connection has been idle for longest. After this request over it, the second has.
     const [first, second, third] = clients as [TLSSocket, TLSSocket, TLSSocket]
     await asked(first)
     const gone = closed(second)
@@ -80,7 +80,7 @@ describe('a gateway whose connections are all in use', function () {
     assert.equal(await closedFor('idle'), 1)
   })
 
-  it('closes silent connections only if none is idle, and the longest silent first', async () => {
+  it('closes connections that never sent a request only if no other is between two requests, and the oldest first', async () => {
     await start(3)
     const silent: TLSSocket[] = []
     for (let index = 0; index < 2; index++) {
@@ -124,7 +124,7 @@ describe('a gateway whose connections are all in use', function () {
     assert.equal(await closedFor('silent'), 1)
   })
 
-  it('ends no request to make room for its own source, but ends one for a source that has fewer', async () => {
+  it('ends no request for a new connection of the same source, but ends one for a source with fewer connections', async () => {
     await start(2, true)
     const busy = [await asks(from(crowd), 1), await asks(from(crowd), 2)]
     await closed(from(crowd))

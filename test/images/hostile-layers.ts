@@ -53,7 +53,7 @@ export interface HostileLayers {
   readonly message: RegExp
 }
 
-/** Layers that every host refuses, because they exceed its bounds. */
+/** Layers that every host refuses: they are over a limit, malformed, or of a form that is not supported. */
 export const refusedLayers: readonly HostileLayers[] = [
   {
     title: 'two million empty zstd frames',
@@ -83,12 +83,12 @@ export const refusedLayers: readonly HostileLayers[] = [
     message: /consists of empty parts/,
   },
   {
-    title: 'headers for the next entry without end',
+    title: '10 000 headers for one entry',
     layers: () => [repeated(block('x'), 10_000)],
     message: /more than 16 extension headers/,
   },
   {
-    title: 'headers for the whole archive without end',
+    title: '10 000 headers for the whole archive',
     layers: () => [repeated(block('g', { body: Buffer.from('12 a=bcdefg\n') }), 10_000)],
     message: /more than 16 extension headers/,
   },
@@ -133,7 +133,7 @@ export const refusedLayers: readonly HostileLayers[] = [
     message: /symbolic link target .* is not usable/,
   },
   {
-    title: 'entries deep below a link, each of which takes the whole way',
+    title: '60 000 entries below a link to a deep directory, whose path is followed for each',
     layers: () => [
       Buffer.concat([
         tarHeader(entry(`${deepDirectory}/f`)),

@@ -70,7 +70,7 @@ describe("an answer of the registry's owner to a client that still sends", () =>
     })
   }
 
-  it('reaches a client that sends without end, of whose bytes no more than the bound is read', async () => {
+  it('reaches a client that goes on sending, and not more than `maxDiscardedBytes` of it are read', async () => {
     const sizeMb = 1_024
     const { text, sentBytes } = await sendAll(await startUpload(), { sizeMb, connection: 'close' })
     assert.match(text, /^HTTP\/1.1 403 /)
@@ -78,7 +78,10 @@ describe("an answer of the registry's owner to a client that still sends", () =>
   })
 })
 
-/** Waits for 1 s, which is longer than an owner that reads takes for a piece. */
+/**
+ * Waits for 1 s. An owner that still reads takes a piece in less time; if it took none, it has stopped
+ * reading.
+ */
 async function silence(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1_000))
 }

@@ -54,14 +54,14 @@ describe('the budget for reading layers', () => {
 
 describe('where a zstd frame ends', () => {
   for (const [title, content] of [
-    ['empty', Buffer.alloc(0)],
-    ['of one byte repeated', Buffer.alloc(300_000, 'x')],
+    ['without content', Buffer.alloc(0)],
+    ['of one byte, repeated', Buffer.alloc(300_000, 'x')],
     ['of text', Buffer.from('a layer of text '.repeat(20_000))],
     ['that can not be compressed', randomBytes(400_000)],
   ] as const) {
     for (const level of [-5, 1, 19]) {
       for (const checksum of [0, 1]) {
-        it(`is told from its headers: one ${title}, level ${level}${checksum === 1 ? ', with a checksum' : ''}`, () => {
+        it(`is known from its headers: a frame ${title}, level ${level}${checksum === 1 ? ', with a checksum' : ''}`, () => {
           // Parameter 100 is the level, and parameter 201 switches the checksum on.
           const frame = zstdCompressSync(content, { params: { 100: level, 201: checksum } })
           const followed = Buffer.concat([frame, Buffer.from('followed by something else')])

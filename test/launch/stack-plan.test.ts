@@ -58,7 +58,7 @@ describe('the plan of a stack', () => {
     assert.match(addresses.registryUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
   })
 
-  it('gives users the address of the owner of its registry, and its own parts that of the registry itself', async () => {
+  it('gives users the address of the process that owns the registry, and the parts the address of the registry itself', async () => {
     const { parts, addresses } = await plan({ DATABASE_URL: real.DATABASE_URL })
     for (const name of ['registry-owner', 'api', 'agent']) {
       const env = parts.find((part) => part.name === name)?.env
@@ -77,8 +77,8 @@ describe('the plan of a stack', () => {
       assert.equal(part.env?.['TEMPORAL_ADDRESS'], 'temporal:7233')
       const knowsDatabase = part.name === 'api' || part.name === 'worker'
       assert.equal(part.env?.['DATABASE_URL'], knowsDatabase ? real.DATABASE_URL : '', part.name)
-      // A part inherits variables that are absent here from the supervisor. So a secret that it must not
-      // know is present, and empty.
+      // A variable that is absent here is inherited from the supervisor. So a secret that a part must not
+      // know is set here, to an empty text.
       assert.equal('ROOST_ACME_EAB_HMAC_KEY' in (part.env ?? {}), !knowsDatabase, part.name)
     }
   })
@@ -107,7 +107,7 @@ describe('the plan of a stack', () => {
     )
   })
 
-  it('names public addresses with the port at which they are reached, and no authority if it has none', async () => {
+  it('shows public addresses with the port at which they are reached, and no `roost ca` if the operator gave a certificate', async () => {
     const { addresses } = await plan()
     const own = { ROOST_METRO_CERT_FILE: '/own.crt', ROOST_METRO_DOMAIN: 'apps.example' }
     const text = welcome(settings({ ROOST_PORT_OFFSET: '8000', ...own }), addresses)

@@ -12,14 +12,14 @@ export interface Lanes {
 export interface Room {
   readonly processors: number
   readonly memoryBytes: number
-  /** Whether groups that are hosts can have network namespaces of their own. */
+  /** Whether each test group that acts as a host can have a network namespace of its own. */
   readonly namespaces: boolean
 }
 
 const mostBusy = 2
 /**
  * The most groups of the waiting kind that run side by side. Three groups with VMs and stacks keep two
- * processors half busy. With a fourth, their time limits would be tight.
+ * processors half busy on average, but at times fully. A fourth would bring tests near their time limits.
  */
 const mostWaiting = 3
 /**

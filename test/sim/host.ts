@@ -6,7 +6,10 @@ import { LiveAgent, privateIp } from './agent.ts'
 import type { HostOptions } from './agent.ts'
 import type { LineEnd, LineEvents } from './line.ts'
 
-/** One machine with an agent that may die. The agent is the real one, on simulated ports. */
+/**
+ * One machine with an agent that may die. The agent is the real one. Its network, disk, clock and VMs are
+ * simulated.
+ */
 export class SimHost {
   readonly #options: HostOptions
   readonly #network = new FakeNetwork()
@@ -18,7 +21,10 @@ export class SimHost {
    */
   isOff = false
   startedAtMs = 0
-  /** The last time at which a peer's packet reached the application. */
+  /**
+   * The last time at which a packet from another instance of the private network (a peer) reached the
+   * application.
+   */
   lastPeerMs = -Infinity
   /** When the instance was first asked to stand by, for each idle period. */
   readonly #orderedMs = new Map<number, number>()
@@ -79,8 +85,8 @@ export class SimHost {
   }
 
   /**
-   * Sends a packet of a peer. Returns whether the packet got to the application. An agent hears of a packet
-   * even before it takes work.
+   * Sends a packet of a peer. Returns whether the packet got to the application. The packet is noticed by the
+   * network even while the agent is still starting and takes no work.
    */
   peerSends(): boolean {
     const { machine, world } = this.#options

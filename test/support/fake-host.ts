@@ -45,7 +45,8 @@ export class FakeHost {
   /** Boots that were running while another one started. It must stay empty. */
   readonly overlaps: number[] = []
   /**
-   * How the boots ended that `endUnheard` ended. A repeated start of such a boot is answered with its end.
+   * The exit reports of the boots that `endUnheard` ended. A repeated start of such a boot is answered with
+   * its report.
    */
   readonly #ends = new Map<number, ExitReport>()
   readonly activities: HostActivities

@@ -35,7 +35,7 @@ import { waitForStart } from './start-waiting.ts'
 
 type Entry = OperationEntry<typeof createInstances> | FailedEntry
 
-/** How many workflow starts or image lookups one request may have under way. */
+/** How many workflow starts one request may have under way. */
 const maxConcurrent = 10
 
 /**

@@ -35,7 +35,7 @@ const domain = closed(
   {
     name: Type.String({
       minLength: 1,
-      // The longest name, including dots that clients append.
+      // The longest name and two final dots: one that the user wrote, and one that clients append.
       maxLength: maxDomainLength + 2,
       'x-published': { pattern: domainNamePattern },
       description: 'Domain name; with a final dot it is taken as it is, else the metro domain is appended.',

@@ -91,7 +91,7 @@ export async function placeWithRoom(db: Db, memoryMb: number): Promise<Placement
 export interface RoomRefusal {
   /** The memory that one more instance needs. */
   readonly neededMb: number
-  /** The free memory of the host that has most of it. */
+  /** The largest memory that a host has left for instances that start now. */
   readonly roomiestMb: number
 }
 

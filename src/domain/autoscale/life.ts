@@ -7,25 +7,23 @@ import type { WatchInput, WatchResult } from './watch.ts'
 /**
  * The life of an autoscale configuration.
  *
- *      ┌────────┐ ── there is something to do ──► ┌────────┐
- *      │watching│                                 │aligning│
- *      └────────┘ ◄──────────── done ──────────── └────────┘
- *        │    ▲ ▲ ◄─────── configured again ─────────┘  │
- *        │    │ │                                       │
- *        │    │ └── configured again ──┐                │
- *        │    │                        │                │
- *        │    └── configured again ── ┌───────┐         │        all given back, master started, row gone    ┌────┐
- *        └── the configuration is ──► │closing│ ◄───────┘      ────────────────────────────────────────────► │over│
- *            deleted, or gone         └───────┘                                                              └────┘
+ *   watching ─── there is something to do ──────────────────────────────► aligning
+ *   aligning ─── done ──────────────────────────────────────────────────► watching
+ *   watching, aligning, over ─── the configuration is deleted ──────────► closing
+ *   closing ──── all clones given back, master started, row gone ───────► over
+ *   any phase ── the service is configured again ───────────────────────► watching, as a new life
+ *
+ * Watching and aligning also notice by themselves that the configuration was deleted.
  *
  * - Aligning brings the number of instances to the target from any number, so it may be repeated at any time.
  * - After an instance has failed, or could not be added, nothing is added before a back-off is over. The
  *   back-off doubles with each failure, until a clone that is younger than the last failure has run without a
- *   problem. If policies asked for instances that could not be added, these are forgotten; the policies ask
- *   again if need be. Otherwise the decided size stays the target, unless the policies want fewer meanwhile.
+ *   problem. If policies asked for the instances that could not be added, the target falls back to the size
+ *   that was reached, and the policies ask again if need be. If somebody else asked, the decided size stays
+ *   the target, unless the policies want fewer meanwhile.
  * - A service that is configured again counts as new: decisions about the configuration before it no longer
  *   count. This is so in the phase `over` too, while the workflow has not ended yet.
- * - An event that comes late, twice or out of order changes nothing.
+ * - A result of work (`watched`, `aligned`, `closed`) that comes late, twice or out of order changes nothing.
  */
 export interface AutoscaleLife {
   readonly phase: AutoscalePhase
@@ -33,12 +31,15 @@ export interface AutoscaleLife {
   readonly target?: number
   /** The reason for the alignment that is under way. */
   readonly cause?: AutoscaleOutcome
-  /** Failures since the last success. */
+  /**
+   * The number of back-offs in this series of failures; it chooses the length of the next one. A failure
+   * within a back-off does not count.
+   */
   readonly failures: number
   readonly failedAtMs?: number
   /**
-   * The end of the back-off: no instance is added before this time. While aligning, the field is absent if
-   * this time has passed.
+   * The end of the back-off: no instance is added before this time. An alignment adds none if the field is
+   * present; so the field is removed before an alignment if its time has passed.
    */
   readonly blockedUntilMs?: number
   /** For people: what failed, or why the last alignment did not reach its target. */
@@ -58,8 +59,8 @@ export const firstBlockMs = 5_000
 export const longestBlockMs = 300_000
 const block = { firstMs: firstBlockMs, longestMs: longestBlockMs }
 /**
- * A failure that comes later than this after the one before begins a new series. Within a series, each
- * failure comes within the longest back-off and a warm-up.
+ * A failure that comes this long after the last one, or later, begins a new series. The next failure of a
+ * series comes sooner: after the longest back-off and the warm-up of a clone.
  */
 export const failuresForgottenMs = 2 * longestBlockMs
 

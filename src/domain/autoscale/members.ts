@@ -48,9 +48,14 @@ export const Standing = {
   Warming: 'warming',
   /** Waits for its restart policy: treated like a warming instance. */
   Restarting: 'restarting',
-  /** A clone that never got ready, or fails again and again: does not count, and is replaced. */
+  /**
+   * A clone that is stopped, did not get ready, or fails again and again: does not count, and is replaced.
+   */
   Failed: 'failed',
-  /** Stopped or stopping, or a master that fails: does not count. A clone in this standing is given back. */
+  /**
+   * Draining or stopping, or a master that is stopped or fails: does not count. A clone in this standing is
+   * given back.
+   */
   Down: 'down',
   /**
    * Its host is gone: does not count, and is neither used nor given back. It may be of use again when the
@@ -124,9 +129,9 @@ function troubleOf(member: AutoscaleMember, nowMs: number): string | undefined {
   const { state, stateSinceMs, startedAtMs, restartAttempt, failure } = member
   if (restartAttempt >= restartsToFailure)
     return `it was restarted ${restartAttempt} times in a row${failure === undefined ? '' : `: ${failure}`}`
+  // Without a failure the instance may only wait for its turn to start, as after a restart of its host.
   if (failure === undefined) return undefined
   if (state === InstanceState.Standby) return `it does not wake: ${failure}`
-  // An instance without a failure may wait for others that start, as after a restart of the whole host.
   const comesBack = state === InstanceState.Starting && startedAtMs !== undefined
   return comesBack && nowMs >= stateSinceMs + startLimitMs
     ? `it does not come up again: ${failure}`

@@ -12,7 +12,7 @@ export interface AutoscaleSettings {
 }
 
 /**
- * The task queue on which services are watched. Each watch takes a slot of its worker for as long as its
- * configuration exists.
+ * The task queue on which services are watched. A configuration takes a slot of its worker nearly all the
+ * time, and no other activity must wait for such a slot.
  */
 export const autoscaleTaskQueue = 'autoscale'

@@ -89,9 +89,10 @@ export interface CaaRecord {
 }
 
 /**
- * `internal` means loopback and private networks. An installation may have its gateway there, but so may
- * services that outsiders must not probe; these addresses are connected to only if the operator allows it.
- * `never` means link-local, multicast and addresses that lead to no host; nothing connects to these.
+ * `internal` means loopback and private networks. The gateway of this installation may have such an address,
+ * but so may services that outsiders must not probe. So these addresses are connected to only if the operator
+ * allows it. `never` means link-local, multicast and addresses that lead to no host; nothing connects to
+ * these.
  */
 export const AddressScope = { Public: 'public', Internal: 'internal', Never: 'never' } as const
 export type AddressScope = (typeof AddressScope)[keyof typeof AddressScope]
@@ -150,8 +151,8 @@ export const RedirectStop = {
 export type RedirectStop = (typeof RedirectStop)[keyof typeof RedirectStop]
 
 /**
- * Chooses TLS-ALPN-01 only if port 80 looks closed from here and port 443 does not: a check from here may
- * fail although the port is open to others.
+ * Chooses TLS-ALPN-01 only if port 80 looks closed from here and port 443 looks open. If both look closed,
+ * the check from here has probably failed and not the ports, so HTTP-01 stays.
  */
 export function preferredChallenge({ web = [], tls = [] }: AttemptReport): ChallengeKind {
   const asked = web.filter((each) => each.state !== 'not-asked')

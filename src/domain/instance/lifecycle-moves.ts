@@ -16,8 +16,9 @@ import type { AskedStop } from './stop-reason.ts'
  */
 
 /**
- * The largest number of boots that one start tries before it fails for good. A start by the platform is
- * tried without end, because somebody wants the instance to run.
+ * The largest number of boots that a start by a user tries before it fails for good; the user sees the
+ * failure and may start again. A start by the platform has no limit: nobody is there who would start the
+ * instance again.
  */
 export const maxStartTries = 3
 /** The wait before the next try of a start. */
@@ -71,8 +72,8 @@ function beginByPolicy(life: Lifecycle): Lifecycle {
 }
 
 /**
- * Ends the restart sequence by hand while the instance is stopped. An instance that only its restarts kept
- * from deletion is deleted now.
+ * Ends the restart sequence by hand while the instance is stopped. If a restart was still to come and the
+ * instance is deleted when it stops, its deletion begins now.
  */
 export function endSequence(life: Lifecycle): Lifecycle {
   const ended = { ...life, restartAttempt: 0, restartAtMs: undefined }
@@ -205,9 +206,9 @@ export function endSequenceIfDue(life: Lifecycle, nowMs: number): Lifecycle {
 }
 
 /**
- * Begins to stop the instance. The boot that the host may start by itself is stopped too, so its number is
- * used up. This also applies between two tries of a start, because a try that was cut off may still come
- * up.
+ * Begins to stop the instance. If the host may start a boot by itself, that boot is stopped too, and its
+ * number is used up. A stop is also needed between two tries of a start, because a try that was cut off may
+ * still come up.
  */
 export function shutDown(life: Lifecycle, asked: AskedStop, nowMs: number): Lifecycle {
   const boot = Math.max(life.boot, life.permit ?? 0)
@@ -258,7 +259,9 @@ export function endedAsAsked(life: Lifecycle, exit: ExitReport | undefined, nowM
   return stayStopped(stop({ ...ran, outcome }, exit?.atMs ?? nowMs))
 }
 
-/** Records the end of the boot before the one that is being stopped. The stop was for the permit's boot. */
+/**
+ * The stop was for the boot of the permit. This is the report of the run before it, whose end was still open.
+ */
 function endedBefore(life: Lifecycle, exit: ExitReport): Lifecycle {
   if (life.unended?.boot !== exit.boot) return life
   return { ...endRun(life, exit.boot, exit.atMs), outcome: stopOutcome(exit, life.asked) }

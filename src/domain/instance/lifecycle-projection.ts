@@ -31,7 +31,10 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
   }
 }
 
-/** Only an instance that runs can speak against standby. */
+/**
+ * Whether the application of the boot that runs now asks not to be put into standby. What an earlier boot
+ * asked does not count.
+ */
 export function speaksAgainstStandby({ state, boot, disabledBoot }: Lifecycle): boolean {
   const runs = state === InstanceState.Running || state === InstanceState.Draining
   return runs && disabledBoot === boot

@@ -2,13 +2,16 @@ import type { Readable } from 'node:stream'
 import type { ClientConnection } from './client-connection.ts'
 
 /**
- * One request's way back to its client, the same for both protocols. Fields are flat: name, value, name,
- * value.
+ * The side of the client in one exchange, the same for HTTP/1.1 and HTTP/2: its request comes from here, its
+ * answer goes here. Fields are flat: name, value, name, value.
  */
 export interface ClientSide {
   readonly connection: ClientConnection
   readonly body: Readable
-  /** Bytes of the body and of the answer that the other side does not take. */
+  /**
+   * Bytes that wait here: of the request until the instance takes them, and of the answer until the client
+   * takes them.
+   */
   readonly heldBytes: number
   /** Whether a final head was given, so that only its body can follow. */
   readonly headGiven: boolean

@@ -7,11 +7,16 @@ export interface CertificatePem {
   readonly key: string
 }
 
-/** The name for which a context is made. A session is resumed only under exactly the same owner. */
+/**
+ * For whom a context is made: a name of a service, and its certificate. A TLS session is resumed only under a
+ * context for which all three are equal.
+ */
 export interface ContextOwner {
   readonly serviceUuid: string
   readonly fqdn: string
-  /** The certificate of the context. If it is absent, this is the certificate of the metro domain. */
+  /**
+   * The UUID of the certificate of a custom domain. Undefined: the certificate is that of the metro domain.
+   */
   readonly certificateUuid: string | undefined
 }
 
@@ -58,10 +63,10 @@ export interface ContextCacheOptions {
 }
 
 /**
- * TLS contexts, made when they are first asked for. When there are too many, the context that was not asked
- * for the longest is dropped. Sessions survive that, because the key of their tickets follows from the
- * owner, the certificate and a secret of this process. Sessions do not survive another certificate, another
- * service of the same name, or half a day.
+ * TLS contexts, made when they are first asked for. When there are too many, the one that was used least
+ * recently is dropped. Sessions survive that, because the key of their tickets follows from the owner and a
+ * secret of this process. They end with another certificate of a custom domain, with another service of the
+ * same name, and after half a day at most.
  */
 export class ContextCache {
   readonly #maxContexts: number
@@ -125,7 +130,7 @@ export class ContextCache {
   }
 }
 
-/** A context whose sessions can not be resumed, because nobody else has the key of its tickets. */
+/** A context whose sessions are never resumed by another context: it has a random key for its tickets. */
 export function contextOfItsOwn(pem: CertificatePem): SecureContext {
   return makeContext(pem, randomBytes(ticketKeyBytes))
 }

@@ -49,8 +49,8 @@ export class ServerContexts {
   readonly #options: ServerContextsOptions
   readonly #cache: ContextCache
   /**
-   * The chains that OpenSSL refused, by certificate or token. Trying them again is expensive, and reporting
-   * them again helps nobody.
+   * The chains that OpenSSL refused, by the UUID of the certificate or the token of the ACME challenge.
+   * Trying them again is expensive, and reporting them again helps nobody.
    */
   readonly #refused = new Map<string, string>()
   readonly #unsubscribe: () => void

@@ -24,7 +24,7 @@ export interface RegistryImagesOptions {
   readonly directory: string
   readonly client: RegistryClient
   readonly limits?: Partial<ImageLimits>
-  /** The ledger of the host's disks. */
+  /** Keeps account of the room that is left on the host's disk. */
   readonly disk: DiskRoom
   /** Returns the images of instances that run, sleep or are being started. They are not deleted. */
   readonly pinned: () => readonly ImageUse[]
@@ -67,8 +67,9 @@ class RegistryImages implements Images {
   readonly #runs: SharedRuns<PreparedImage>
   readonly #unpackers: Unpackers
   readonly #room: StoreRoom
-  /** The digests that callers ask for now, and the digests that are being deleted. No digest is in both. */
+  /** The digests that callers ask for now, with the number of callers. Their images are not deleted. */
   readonly #asked = new Map<string, number>()
+  /** The deletions under way, by digest. A caller that asks for such a digest waits for the deletion. */
   readonly #removing = new Map<string, Promise<void>>()
 
   constructor(options: RegistryImagesOptions, store: ImageStore) {

@@ -33,12 +33,13 @@ const consoleLineMaxLength = 500
  *
  *   launch spec -> record -> image, address and volume side by side -> VM -> record
  *
- * An instance in standby has kept spec, image and address. Its volume is checked only if no memory goes on:
+ * An instance in standby has kept spec, image and address. Its volume is checked only if the VM does not
+ * continue from its snapshot:
  *
- *   record -> VM -> leases that wait -> record
+ *   record -> VM -> answers to the gateways that wait -> record
  *
- * If the agent dies in between, the same call continues from what it finds: the VM of this boot, its exit,
- * or nothing yet. If `job.controller` aborts it, nothing of the boot is left running.
+ * If the agent dies in between, the caller repeats the call. It continues from what it finds: the VM of this
+ * boot, its exit, or nothing yet. If `job.controller` aborts it, nothing of the boot is left running.
  */
 export class BootStart {
   readonly #ports: AgentPorts
@@ -163,9 +164,9 @@ export class BootStart {
   }
 
   /**
-   * Wakes an instance. Launch spec, image and address were kept. So apart from the VMM's work a wake only
-   * writes one small file, the record, in about 0.4 ms, and checks the volume if the VM boots. All other
-   * work waits until the application runs.
+   * Wakes an instance. Launch spec, image and address were kept. So beside the work of the VMM there is only
+   * the record to write (0.4 ms), the network to attach, and, if the VM does not continue from its snapshot,
+   * the volume to check. All other work waits until the application runs.
    */
   async #wake(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
     const { vmm, observer, nowMs } = this.#ports
@@ -358,8 +359,9 @@ export class BootStart {
   }
 
   async #undo(entry: InstanceEntry, record: InstanceRecord, error: unknown): Promise<void> {
-    // This record has `nicBase`, so the usage of an end that is recorded below is right. `note` does not
-    // throw, because the next steps are needed in any case.
+    // The record has the counters of the network at the start, which the usage of the boot is computed from
+    // if its end is recorded below. `note` and not `save`: it never throws, and the next steps are needed in
+    // any case.
     if (entry.record?.exit === undefined) await entry.note(record)
     // After a `VmmError` there is no VM: this boot did not end and may be tried again.
     if (!(error instanceof VmmError)) await this.#end.kill(entry, 'forced')

@@ -6,12 +6,15 @@ export class MessageError extends Error {
 }
 
 /**
- * The most ports in one message. The API bounds the ports of a service; this bound is for gateways that do
- * not ask by service.
+ * The most ports in one message. A gateway names the ports of one service, and the API allows fewer than
+ * this. The bound is for a gateway that names others.
  */
 const portsMax = 64
 const idMaxLength = 128
-/** The most items of a list. That is enough to name every address of a host once. */
+/**
+ * The most items of a list. Each is about one instance, and the private network of a host, a /16, has no more
+ * addresses.
+ */
 const listMax = 65_536
 
 type Fields = Readonly<Record<string, unknown>>

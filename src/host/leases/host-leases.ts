@@ -29,8 +29,8 @@ export interface GatewayLine {
 }
 
 /**
- * The work that the leases' decisions begin. Each method reports its result later, with `HostLeases.tell`.
- * No method may throw.
+ * The work that the leases' decisions begin. `wake`, `sleep` and `hurry` tell their result later, with
+ * `HostLeases.tell`. No method may throw.
  */
 export interface HostLeaseWork {
   wake(entry: InstanceEntry, boot: number): void
@@ -150,8 +150,8 @@ export class HostLeases {
   }
 
   /**
-   * Resolves when the gateways have reported their present counts, or have had time enough; see
-   * `CountReports`.
+   * Asks all gateways for their present counts of requests and connections. Resolves when all have answered
+   * or a time limit is over. A reading after that is up to date.
    */
   async countsTold(): Promise<void> {
     await this.#reports.ask(this.#lines.values())

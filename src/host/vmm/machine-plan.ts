@@ -38,7 +38,10 @@ export interface PlanContext {
   readonly accelerator: 'kvm' | 'tcg'
 }
 
-/** A guest of the platform's kernel that was booted to `ready` and frozen. */
+/**
+ * The files of a template: the memory and the state of a VM whose guest, with the platform's kernel, was
+ * frozen when it had said `ready`.
+ */
 export interface TemplateFiles {
   readonly ramPath: string
   readonly statePath: string

@@ -4,8 +4,9 @@ import { VolumeError } from './volumes.ts'
 export type VolumeTask = 'made' | 'checked' | 'repaired' | 'erased'
 
 /**
- * For each task, the tasks under way for which it waits; any other task under way makes it fail. All tasks
- * except a check wait for one of their own kind. Making is short, so all tasks wait for it.
+ * For each task, the tasks under way for which it waits; any other task under way makes it fail. Making is
+ * short, so all tasks wait for it. A repair and an erasure also wait for one of their own kind: it is most
+ * likely the same request, made again. A check is long and fails beside another check.
  */
 const waitsFor = {
   made: ['made'],

@@ -30,8 +30,9 @@ const lowPorts = ['net_bind_service']
 const firstFreePort = 1024
 
 /**
- * Gives the parts their files, including those that an earlier version made. Returns undefined if the stack
- * can not run its parts as other users.
+ * Makes the users of the parts, gives them the files that they need, and returns what each part may do. Files
+ * that an earlier version of Roost made as root are given too. Returns undefined if the stack can not run its
+ * parts as other users.
  */
 export async function confineRoostParts(
   settings: StackSettings,
@@ -58,9 +59,9 @@ export async function confineRoostParts(
   const node = { program: process.execPath, reads: [checkout] }
   const bundle = installed.workflowBundle
   return {
-    // The registry's owner measures and deletes the registry's files, so both run as the same user. The
-    // owner has a capability that the registry lacks. Therefore the registry can not look into the owner's
-    // process, which knows the database's password.
+    // The registry's owner measures and deletes the registry's files, so both run as the same user. But the
+    // owner knows the database's password. Linux lets a process look into another one only if it has all
+    // capabilities of the other. So the owner gets a capability that the registry lacks.
     registryOwner: await confine({
       ...node,
       user: registry,

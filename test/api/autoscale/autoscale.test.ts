@@ -89,7 +89,7 @@ describe('autoscale configurations', () => {
     )
   })
 
-  it('is named in global scope by a body, one or several, or by the query', async () => {
+  it('is found in global scope by the service that the body, of one object or several, or the query names', async () => {
     const name = await serviceName()
     const second = await user.api.one('createServices', { body: { name: 'second' } })
     const made = await user.api.attempt('createAutoscale', {
@@ -128,7 +128,7 @@ describe('autoscale configurations', () => {
     assert.deepEqual(deleted, { status: 'success', uuid: service, name })
   })
 
-  it('takes the name of the service in the path, in any case', async () => {
+  it('takes the name of the service in the path, in upper or lower case', async () => {
     const object = (await serviceName()).toUpperCase()
     const body = { master: { name: 'web' } }
     assert.equal((await user.api.one('createAutoscale', { object, body })).uuid, service)
@@ -179,7 +179,7 @@ describe('autoscale configurations', () => {
       assert.equal(api.autoscaleControl.calls.length, 1)
     })
 
-    it('for an account without autoscale, and beyond the limits of one', async () => {
+    it('for an account without autoscale, and for sizes outside the limits of the account', async () => {
       const body = { master: { name: 'web' } }
       await setQuotas(api.database, user.name, { limits: { minAutoscaleSize: 2, maxAutoscaleSize: 6 } })
       for (const [size, name, value] of [
@@ -205,7 +205,7 @@ describe('autoscale configurations', () => {
       })
     })
 
-    it('with what no account could have, before anything is made', async () => {
+    it('with a body that is invalid for every account, before anything is made', async () => {
       const body = { master: { name: 'web' } }
       const place = 'autoscale creation arguments'
       assert.deepEqual(await invalid({}), [[7, `Missing 'master' in ${place}`]])

@@ -20,7 +20,7 @@ const heartbeat = {
   version: '0.1.0',
 }
 
-describe('hosts and the API', () => {
+describe('the API for hosts', () => {
   let api: TestApi
   let user: TestUser
   before(async () => {
@@ -42,7 +42,7 @@ describe('hosts and the API', () => {
   const addressOf = async (id: string) =>
     (await findNode({ database: api.database, secretBox: testSecretBox }, id))?.agentUrl
 
-  it('let in only agents with the join token', async () => {
+  it('lets only agents in that have the join token', async () => {
     for (const credential of ['', 'nonsense', user.token, testAgentSecret('local')]) {
       assert.equal((await ask('PUT', 'stranger', { credential, body: heartbeat })).status, 401)
     }
@@ -50,7 +50,7 @@ describe('hosts and the API', () => {
     assert.equal((await api.send({ path: '/v1/instances', token: joinToken })).status, 401)
   })
 
-  it('leave an id to the agent that joined under it first, whoever has the join token', async () => {
+  it('keeps an id for the agent that joined first, also against others that have the join token', async () => {
     const before = await addressOf('local')
     const taken = await beat('local', { ...heartbeat, agentUrl: 'http://127.0.0.1:6666' })
     assert.equal(taken.status, 403)
@@ -62,7 +62,7 @@ describe('hosts and the API', () => {
     assert.ok(!api.logLines.join('').includes(agentSecret))
   })
 
-  it('agree on a network with the first heartbeat, and keep it', async () => {
+  it('assigns a network at the first heartbeat, and keeps it', async () => {
     const first = await beat('second', heartbeat)
     assert.equal(first.status, 200, first.text)
     assert.equal(first.json.nodeId, 'second')
@@ -70,7 +70,7 @@ describe('hosts and the API', () => {
     assert.deepEqual((await beat('second', heartbeat)).json, first.json)
   })
 
-  it('refuse a heartbeat that is malformed', async () => {
+  it('refuses a heartbeat that is malformed', async () => {
     for (const body of [
       {},
       { ...heartbeat, agentSecret: 'x' },
@@ -85,7 +85,7 @@ describe('hosts and the API', () => {
     assert.equal((await beat('x'.repeat(65), heartbeat)).status, 400)
   })
 
-  it('give a launch, with the environment in clear, to the host of the instance alone', async () => {
+  it('gives a launch, with the environment in clear, only to the host of the instance', async () => {
     const { uuid } = await user.api.one('createInstances', {
       body: { image: 'hello', name: 'mine', env: { A: 'é\n' }, args: ['x'] },
     })
@@ -107,7 +107,7 @@ describe('hosts and the API', () => {
     assert.deepEqual((await asNode('GET', 'second/instances')).json.instances, [])
   })
 
-  it('tell what an instance holds to nobody but the agent that its host’s id belongs to', async () => {
+  it('answers about the instances of a host only to the agent of that host', async () => {
     const { uuid } = await user.api.one('createInstances', {
       body: { image: 'hello', env: { KEY: 'hidden' } },
     })
@@ -127,7 +127,7 @@ describe('hosts and the API', () => {
     assert.equal((await asNode('GET', 'nobody/instances')).status, 401)
   })
 
-  it('give tokens only for repositories of which the host runs an image', async () => {
+  it('gives tokens only for repositories of which the host runs an image', async () => {
     const pull = (node: string, repository: string) =>
       asNode('POST', `${node}/registry-token`, { repository })
     assert.deepEqual((await pull('local', 'official/hello')).json, { token: 'token for official/hello' })
@@ -187,7 +187,7 @@ describe('the API as a client of hosts', () => {
     await nodes.close()
   })
 
-  it('takes an instance that its host does not know for one with an empty log', async () => {
+  it('answers with an empty log if the host does not know the instance', async () => {
     const { nodes, goAway } = await hostThat((_request, response) => response.writeHead(404).end())
     const log = await nodes.readLog({ uuid: 'x', nodeId: 'local' }, { offset: -5, limit: 5 })
     assert.deepEqual(log, {
@@ -201,7 +201,7 @@ describe('the API as a client of hosts', () => {
     goAway()
   })
 
-  it('does not ask a host again that hangs', async () => {
+  it('does not repeat a call after the host did not answer in time', async () => {
     let asked = 0
     const { nodes, goAway } = await hostThat(
       () => (asked += 1),

