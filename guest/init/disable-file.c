@@ -5,8 +5,8 @@
  * init answers each request at once and keeps nothing about the process that asked, so many open files or
  * many writes cost only their own time.
  *
- * While the guest rests (it is about to become a snapshot), init reads no requests from the kernel. A process that opens, reads or writes the
- * file waits, and goes on afterwards.
+ * While the guest rests (it is about to become a snapshot), init reads no requests from the kernel. A process
+ * that opens, reads or writes the file waits, and goes on afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>

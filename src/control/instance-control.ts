@@ -36,9 +36,9 @@ export interface InstanceControl {
    */
   drainUntilMs(instanceUuid: string): Promise<number | undefined>
   /**
-   * Tells the workflow that the instance's host never comes back, so nothing of the instance is left there.
-   * A deletion that waits for an answer of that host ends without it. An instance that is not deleted stays as it is. Idempotent; it
-   * also returns if the instance is gone already.
+   * Tells the workflow that the instance's host never comes back, so nothing of the instance is left there. A
+   * deletion that waits for an answer of that host ends without it. An instance that is not deleted stays as
+   * it is. Idempotent; it also returns if the instance is gone already.
    */
   hostGone(instanceUuid: string): Promise<void>
   /**

@@ -10,7 +10,9 @@ import { cold, stateful } from './standby-scene.ts'
 const many = 1_000
 const storming = '00000000-0000-4000-8000-00000000005a'
 const other = '00000000-0000-4000-8000-00000000005b'
-/** How many starts of one user `StartShares` lets go on at once: of those that restore a memory, and of boots. */
+/**
+ * How many starts of one user `StartShares` lets go on at once: of those that restore a memory, and of boots.
+ */
 const restoresAtOnce = 3 * availableParallelism()
 const bootsAtOnce = availableParallelism() + 1
 const gateway = 'gateway-1'
