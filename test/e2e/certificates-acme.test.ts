@@ -10,7 +10,7 @@ import type { AcmeStack } from '../support/acme-stack.ts'
 import { certificateView, createService, shownFor, untilShown, untilState } from '../support/certificates.ts'
 import type { CertificateView } from '../support/certificates.ts'
 import { viewOf } from '../support/instances.ts'
-import { PrivateKeyTraces, mayHoldKeys } from '../support/private-key-traces.ts'
+import { PrivateKeyTraces, holdsNoKeys } from '../support/private-key-traces.ts'
 import { roost } from '../support/roost-command.ts'
 import { until } from '../support/until.ts'
 import { readRows } from '../support/rows.ts'
@@ -216,7 +216,7 @@ describe('certificates from an ACME authority', function () {
         ...traces.in('output', scene.stack.output()),
         ...traces.in('histories', histories.bytes),
         ...traces.inProcesses(),
-        ...traces.inFiles(scene.stack.dataDir, mayHoldKeys),
+        ...traces.inFiles(scene.stack.dataDir, holdsNoKeys),
       ],
       [],
     )

@@ -17,7 +17,7 @@ import {
   untilState,
 } from '../support/certificates.ts'
 import type { Brought, WantedDomain } from '../support/certificates.ts'
-import { PrivateKeyTraces, mayHoldKeys, routesFile } from '../support/private-key-traces.ts'
+import { PrivateKeyTraces, holdsNoKeys, routesFile } from '../support/private-key-traces.ts'
 import { roost } from '../support/roost-command.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
@@ -210,7 +210,7 @@ describe('certificates', function () {
           ...traces.in('output', stack.output()),
           ...traces.in('histories', histories.bytes),
           ...traces.inProcesses(),
-          ...traces.inFiles(stack.dataDir, mayHoldKeys),
+          ...traces.inFiles(stack.dataDir, holdsNoKeys),
         ],
         [],
       )

@@ -90,7 +90,7 @@ describe('an image that brings its own kernel and initrd', () => {
     assert.equal(view.state, 'running')
     const look = async () => {
       const text = await logOf(stack.api, view.uuid)
-      return text.includes('own kernel is up') ? text : undefined
+      return /own kernel is up: [^\n]*\n/.test(text) ? text : undefined
     }
     const log = await until('the console of the own kernel', look, { limitMs: bootLimitMs })
     assert.match(log, /own kernel is up: .*console=ttyS0.* hello=there/)

@@ -1,15 +1,16 @@
 import { createPrivateKey } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
+import type { Dirent } from 'node:fs'
 import path from 'node:path'
 
 /** The file in a stack's data directory with the routes that a gateway uses while the API is away. */
 export const routesFile = 'gateway/routes.jsonl'
 
 /**
- * Whether a file of a stack is left out of a search. The files of instances and images have gigabytes, and
- * the keys of certificates never get into them.
+ * Whether a file of a stack is left out of a search, or a folder, which is given with a final slash. The
+ * files of instances and images have gigabytes, and the keys of certificates never get into them.
  */
-export function mayHoldKeys(file: string): boolean {
+export function holdsNoKeys(file: string): boolean {
   return /^(agent|registry)\//.test(file)
 }
 
@@ -47,14 +48,16 @@ export class PrivateKeyTraces {
     return this.#forms.filter((form) => bytes.includes(form.bytes)).map(({ what }) => `${place}: ${what}`)
   }
 
-  /** The same for every file below a directory, except for those that `mayHold` accepts. */
-  inFiles(directory: string, mayHold: (file: string) => boolean): readonly string[] {
-    const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
-    return entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.join(entry.parentPath, entry.name))
-      .filter((file) => !mayHold(path.relative(directory, file)))
-      .flatMap((file) => this.in(path.relative(directory, file), contentOf(file)))
+  /** The same for every file below a directory, except for the files and folders that are left out. */
+  inFiles(directory: string, isLeftOut: (place: string) => boolean): readonly string[] {
+    const tracesBelow = (folder: string): readonly string[] =>
+      entriesOf(folder).flatMap((entry) => {
+        const file = path.join(folder, entry.name)
+        const place = path.relative(directory, file)
+        if (entry.isDirectory()) return isLeftOut(`${place}/`) ? [] : tracesBelow(file)
+        return entry.isFile() && !isLeftOut(place) ? this.in(place, contentOf(file)) : []
+      })
+    return tracesBelow(directory)
   }
 
   /** The same for the command line and environment of every process. */
@@ -75,6 +78,15 @@ export class PrivateKeyTraces {
 function middleLine(pem: string): string {
   const lines = pem.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))
   return lines[Math.floor(lines.length / 2)] ?? ''
+}
+
+/** The entries of a folder; none if the folder is gone meanwhile. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
 }
 
 /** The content of a file; empty if the file is gone meanwhile. */
