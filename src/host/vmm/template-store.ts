@@ -109,7 +109,11 @@ export class TemplateStore {
    */
   reject(spec: VmSpec, failure: { readonly message: string; readonly wasLate: boolean }): void {
     const entry = this.#entries.get(templateKey(spec, this.#context))
-    if (entry?.template === undefined || (failure.wasLate && entry.isProved)) return
+    if (entry?.template === undefined) return
+    if (failure.wasLate && entry.isProved) {
+      this.#onProblem(`a start from a template was late, so a plain boot follows: ${failure.message}`)
+      return
+    }
     this.#onProblem(`a start from a template failed, so it is given up: ${failure.message}`)
     this.#release(entry)
   }

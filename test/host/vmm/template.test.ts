@@ -125,6 +125,7 @@ describe('a start from a template', () => {
       assert.deepEqual(await start(128), { kind: StartKind.Template, hasTemplate: true })
       limits.template = 1
       assert.deepEqual(await start(128), { kind: StartKind.Boot, hasTemplate: true })
+      assert.match(bench.problems.at(-1) ?? '', /^a start from a template was late, so a plain boot follows/)
       assert.deepEqual(await start(160), { kind: StartKind.Boot, hasTemplate: true })
       assert.deepEqual(await start(160), { kind: StartKind.Boot, hasTemplate: false })
     } finally {
