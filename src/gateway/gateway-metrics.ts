@@ -5,6 +5,7 @@ import { GatewayLeasePhase } from '../domain/standby/gateway-lease-state.ts'
 import { StartKind } from '../domain/instance/start-report.ts'
 import type { RequestReport } from './http/request-observer.ts'
 import { HandshakeOutcome } from './listeners/handshake.ts'
+import { RequestDurations } from './request-durations.ts'
 
 /** The values that the gauges show. They are read when somebody asks for the metrics. */
 export interface GatewayState {
@@ -50,7 +51,7 @@ const usPerSecond = 1e6
 
 export function createGatewayMetrics(registry: Registry, state: GatewayState): GatewayMetrics {
   const registers = [registry]
-  const requests = new Histogram({
+  const requests = new RequestDurations({
     name: 'roost_gateway_request_duration_seconds',
     help: 'Time from a complete request head to the end of the answer, waiting included.',
     labelNames: ['protocol', 'status'],
@@ -71,7 +72,6 @@ export function createGatewayMetrics(registry: Registry, state: GatewayState): G
       return () => child.inc()
     })
   }
-  const durationOf = new Map<string, { observe(seconds: number): void }>()
   for (const kind of Object.values(StartKind)) wakes.zero({ kind })
   const bindFailures = new Counter({
     name: 'roost_gateway_bind_failures_total',
@@ -84,10 +84,7 @@ export function createGatewayMetrics(registry: Registry, state: GatewayState): G
   const refused = counter('roost_gateway_refusals_total', 'Traffic that was not let in, by reason.', 'reason')
   return {
     request({ protocol, status, totalUs, fault }) {
-      const key = `${protocol} ${statusClass(status)}`
-      let child = durationOf.get(key)
-      if (child === undefined) durationOf.set(key, (child = requests.labels(protocol, statusClass(status))))
-      child.observe(totalUs / usPerSecond)
+      requests.add(protocol, status, totalUs / usPerSecond)
       if (fault !== undefined) this.upstreamError(fault)
     },
     woken: ({ kind, wakeUs }) => wakes.labels(kind).observe(wakeUs / usPerSecond),
@@ -128,10 +125,6 @@ function remembered(make: (value: string) => () => void): (value: string) => voi
     if (count === undefined) made.set(value, (count = make(value)))
     count()
   }
-}
-
-function statusClass(status: number): string {
-  return status === 499 ? '499' : `${Math.floor(status / 100)}xx`
 }
 
 function collectState(registry: Registry, state: GatewayState): void {
