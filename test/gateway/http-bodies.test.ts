@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import { TestFront, exchangeRaw, readAll, readUntil } from '../support/gateway-http.ts'
+import { TestFront, exchangeRaw, onBothRoads, readAll, readUntil } from '../support/gateway-http.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
 
 const mebibyte = 1 << 20
 
-describe('a body through the gateway', () => {
+onBothRoads('a body through the gateway', () => {
   let front: TestFront
   let upstream: Upstream | undefined
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect as connectHttp2 } from 'node:http2'
 import { once } from 'node:events'
 import { UpstreamFault } from '../../src/gateway/http/request-observer.ts'
-import { TestFront, exchangeRaw } from '../support/gateway-http.ts'
+import { TestFront, exchangeRaw, onBothRoads } from '../support/gateway-http.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\n'
@@ -42,7 +42,7 @@ const answers: readonly (readonly [string, string, UpstreamFault])[] = [
   ],
 ]
 
-describe('an instance that answers with', () => {
+onBothRoads('an instance that answers with', () => {
   let front: TestFront
   let upstream: Upstream | undefined
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import type { Refusal } from '../../src/gateway/traffic.ts'
-import { TestFront, exchangeRaw } from '../support/gateway-http.ts'
+import { TestFront, exchangeRaw, onBothRoads } from '../support/gateway-http.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
 
-describe('a request through the gateway', () => {
+onBothRoads('a request through the gateway', () => {
   let front: TestFront
   let upstream: Upstream
   let seen: IncomingMessage[] = []

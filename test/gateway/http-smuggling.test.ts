@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { TestFront, exchangeRaw } from '../support/gateway-http.ts'
+import { Road, TestFront, exchangeRaw, onBothRoads } from '../support/gateway-http.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
 
 const post = 'POST / HTTP/1.1\r\nHost: app.test\r\n'
@@ -77,7 +77,7 @@ const refused: readonly (readonly [string, string, RegExp?])[] = [
   ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
 ]
 
-describe('an ambiguous request', () => {
+onBothRoads('an ambiguous request', (road) => {
   let front: TestFront
   let upstream: Upstream
   const seen: string[] = []
@@ -137,11 +137,12 @@ describe('an ambiguous request', () => {
     front.traffic.port = upstream.port
   })
 
-  it('gets one 400, in place of the answers that its connection still waits for', async () => {
+  it('behind another gets the last answer of its connection', async () => {
     const bytes = `GET /first HTTP/1.1\r\nHost: app.test\r\n\r\n`
     const answer = await exchangeRaw(front.plainPort, `${bytes}${post}Content-Length: x\r\n\r\n`)
-    assert.match(answer, /^HTTP\/1\.1 400 /)
-    assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1)
+    const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status)
+    // On the full road the 400 takes the place of the answers that the connection still waits for.
+    assert.deepEqual(statuses, road === Road.Fast ? ['200', '400'] : ['400'])
     await front.traffic.idle()
   })
 })

@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { closed } from '../support/public-gateway.ts'
-import { TestFront, exchangeRaw, readUntil } from '../support/gateway-http.ts'
+import { TestFront, exchangeRaw, onBothRoads, readUntil } from '../support/gateway-http.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
 
 const request = 'GET / HTTP/1.1\r\nHost: app.test\r\nConnection: close\r\n\r\n'
@@ -14,7 +14,7 @@ async function ended(socket: Socket | undefined): Promise<void> {
   if (!socket.closed) await closed(socket)
 }
 
-describe('a connection to an instance', () => {
+onBothRoads('a connection to an instance', () => {
   let front: TestFront
   let upstream: Upstream | undefined
 

@@ -9,7 +9,7 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketFrames } from '../../src/gateway/http/websocket-frames.ts'
-import { TestFront, exchangeRaw, fixedRoutes, routeService } from '../support/gateway-http.ts'
+import { TestFront, exchangeRaw, fixedRoutes, onBothRoads, routeService } from '../support/gateway-http.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
 
 const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -47,7 +47,7 @@ function connectRaw(port: number): Socket {
 const textFrame = (text: string): Buffer =>
   Buffer.concat([Buffer.from([0x81, text.length]), Buffer.from(text)])
 
-describe('a WebSocket through the gateway', () => {
+onBothRoads('a WebSocket through the gateway', () => {
   let front: TestFront
   let upstream: Upstream
   let opened: Duplex[] = []

@@ -129,11 +129,32 @@ export class FakeTraffic implements Traffic {
   }
 }
 
+/** The ways by which the gateway reads HTTP/1.1. */
+export const Road = { Fast: 'fast', Full: 'full' } as const
+export type Road = (typeof Road)[keyof typeof Road]
+
+/** Runs the same tests over both roads: every rule holds on both. */
+export function onBothRoads(title: string, tests: (road: Road) => void): void {
+  for (const road of Object.values(Road)) {
+    describe(`${title} (${road} road)`, () => {
+      before(() => {
+        TestFront.road = road
+      })
+      after(() => {
+        TestFront.road = Road.Fast
+      })
+      tests(road)
+    })
+  }
+}
+
 /**
  * A front for HTTP behind real listeners, one without TLS and one with it. They hand connections to the
  * front as the gateway's own listeners do.
  */
 export class TestFront {
+  /** The road that new fronts offer. */
+  static road: Road = Road.Fast
   readonly traffic = new FakeTraffic()
   readonly reports: RequestReport[] = []
   readonly errors: unknown[] = []
@@ -163,6 +184,7 @@ export class TestFront {
         },
       },
       onError: (error) => this.errors.push(error),
+      fastRoad: TestFront.road === Road.Fast,
       ...deps,
     })
   }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { Roster } from '../roster.ts'
+import { joinFieldLines } from './field-lines.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** The public port at which a connection came in. */
@@ -45,6 +46,7 @@ export class ClientConnection {
   readonly #visiblePort: number
   #lastAuthority: string | undefined
   #lastFields: readonly string[] = []
+  #lastLines = ''
 
   constructor(options: {
     readonly socket: Socket
@@ -100,8 +102,15 @@ export class ClientConnection {
         'Forwarded',
         this.#element(authority),
       ]
+      this.#lastLines = joinFieldLines(this.#lastFields)
     }
     return this.#lastFields
+  }
+
+  /** The same fields as lines. */
+  originLines(authority: string): string {
+    this.originFields(authority)
+    return this.#lastLines
   }
 
   /**

@@ -29,7 +29,10 @@ export interface ClientSide {
   head(status: number, reason: string, fields: string[]): void
   /** Sends what was given so far at once, although more follows. */
   flush(): void
-  /** Sends a piece of the body. Returns false if the caller has to wait for `onDrain`. */
+  /**
+   * Sends a piece of the body. Returns false if the caller has to wait for `onDrain`. The bytes of the chunk may
+   * become others after the call.
+   */
   write(chunk: Buffer): boolean
   onDrain(listener: () => void): void
   end(trailers?: readonly string[]): void

@@ -13,6 +13,7 @@ import { failureOfRefusal } from './refusals.ts'
 import type { RequestHead } from './request-head.ts'
 import { findDestination } from './request-routing.ts'
 import { answerFields } from './server-fields.ts'
+import { serverTiming } from './server-timing.ts'
 import type { Watched } from './sweep.ts'
 import { endsWithInstance, failureOfFault } from './upstream-fault.ts'
 import { trailerFields } from './upstream-fields.ts'
@@ -158,7 +159,10 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
     try {
       const fields = answerFields(raw, { status, lowerCase: this.client.connection.http2 })
-      if (this.parts.serverTiming) fields.push('server-timing', this.#serverTiming())
+      if (this.parts.serverTiming) {
+        const upstreamMs = this.#headAtMs - this.#forwardedAtMs
+        fields.push('server-timing', serverTiming(this.#admission?.timing, upstreamMs))
+      }
       this.client.head(status, reason, fields)
       this.#status = status
     } catch (error) {
@@ -184,6 +188,11 @@ export class Exchange implements Ask, Ongoing, Watched {
       this.parts.sweep.unwatch(this)
       this.#forwarding?.resume()
     })
+  }
+
+  /** Sends what has come of the answer, because nothing more follows at once. */
+  flush(): void {
+    if (!this.#over && this.client.headGiven) this.client.flush()
   }
 
   end(trailers?: readonly string[]): void {
@@ -257,11 +266,12 @@ export class Exchange implements Ask, Ongoing, Watched {
     if (this.#over) return
     this.#over = true
     this.client.connection.ongoing.remove(this.#ongoing)
-    this.client.connection.movedAtMs = performance.now()
+    const nowMs = performance.now()
+    this.client.connection.movedAtMs = nowMs
     if (this.movedAtMs !== 0) this.parts.sweep.unwatch(this)
     this.#unlisten?.()
     this.#admission?.done()
-    this.parts.observer?.request(this.#report())
+    this.parts.observer?.request(this.#report(nowMs))
     // The client's stream may outlive this: Node keeps streams of HTTP/2 in a table that is freed late.
     this.#unlisten = undefined
     this.#admission = undefined
@@ -363,15 +373,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     this.client.end()
   }
 
-  #serverTiming(): string {
-    const { queuedUs = 0, wake } = this.#admission?.timing ?? {}
-    const upstreamMs = this.#headAtMs - this.#forwardedAtMs
-    const woken =
-      wake === undefined ? '' : `, wake;dur=${milliseconds(wake.wakeUs / 1_000)};desc="${wake.kind}"`
-    return `queue;dur=${milliseconds(queuedUs / 1_000)}${woken}, upstream;dur=${milliseconds(upstreamMs)}`
-  }
-
-  #report(): Parameters<NonNullable<FrontParts['observer']>['request']>[0] {
+  #report(nowMs: number): Parameters<NonNullable<FrontParts['observer']>['request']>[0] {
     const timing = this.#admission?.timing
     return {
       serviceUuid: this.#service?.uuid,
@@ -379,7 +381,7 @@ export class Exchange implements Ask, Ongoing, Watched {
       method: this.#method,
       status: this.#status,
       protocol: protocolOf(this.head, this.client.connection.http2),
-      totalUs: Math.round((performance.now() - this.startedAtMs) * 1_000),
+      totalUs: Math.round((nowMs - this.startedAtMs) * 1_000),
       queuedUs: timing?.queuedUs ?? 0,
       wake: timing?.wake,
       upstreamUs:
@@ -393,8 +395,4 @@ function protocolOf(head: RequestHead | undefined, http2: boolean): HttpProtocol
   if (head?.webSocket === true) return HttpProtocol.WebSocket
   if (!http2) return HttpProtocol.Http1
   return head?.grpc === true ? HttpProtocol.Grpc : HttpProtocol.Http2
-}
-
-function milliseconds(value: number): string {
-  return value.toFixed(2)
 }

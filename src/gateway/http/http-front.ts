@@ -6,6 +6,7 @@ import type { Traffic } from '../traffic.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { Arrival } from './client-connection.ts'
 import type { FrontParts } from './front-parts.ts'
+import { FastServer } from './fast-server.ts'
 import { Http1Server } from './http1-server.ts'
 import { Http2Server } from './http2-server.ts'
 import { defaultHttpLimits } from './http-limits.ts'
@@ -30,6 +31,8 @@ export interface HttpFrontDeps {
    */
   readonly trustsPeer?: (address: string) => boolean
   readonly limits?: Partial<HttpLimits>
+  /** Whether the fast road is open; it is if this is absent. Tests close it to have all requests on the full road. */
+  readonly fastRoad?: boolean
   /** Called for the log on a fault of the gateway itself; the client is answered 500. */
   readonly onError?: (error: unknown) => void
 }
@@ -58,17 +61,20 @@ const closePollMs = 20
 
 export function createHttpFront(deps: HttpFrontDeps): HttpFront {
   const limits: HttpLimits = { ...defaultHttpLimits, ...deps.limits }
+  const sweep = new Sweep(shortestWatched(limits))
   const parts: FrontParts = {
     routes: deps.routes,
     traffic: deps.traffic,
     observer: deps.observer,
     serverTiming: deps.serverTiming ?? false,
     limits,
-    pools: new UpstreamPools(limits),
-    sweep: new Sweep(shortestWatched(limits)),
+    pools: new UpstreamPools({ limits, sweep }),
+    sweep,
     onError: deps.onError ?? (() => undefined),
   }
   const http1 = new Http1Server(parts)
+  const fast = new FastServer(parts, http1)
+  const { fastRoad = true } = deps
   const http2 = new Http2Server(parts)
   const receive = (socket: Socket, arrival: Arrival, isHttp2: boolean): ClientConnection => {
     socket.setNoDelay(true)
@@ -77,18 +83,20 @@ export function createHttpFront(deps: HttpFrontDeps): HttpFront {
     const { portOffset, trustsPeer } = deps
     return new ClientConnection({ socket, arrival, http2: isHttp2, portOffset, trustsPeer })
   }
-  const count = (): number => http1.size + http2.size
+  const count = (): number => fast.size + http1.size + http2.size
   return {
-    serveHttp1: (socket, on) => http1.serve(socket, receive(socket, on, false)),
+    serveHttp1: (socket, on) => (fastRoad ? fast : http1).serve(socket, receive(socket, on, false)),
     serveHttp2: (socket, on) => http2.serve(socket, receive(socket, on, true)),
     forget: (instanceUuid, boot) => parts.pools.forget(instanceUuid, boot),
     close: async ({ graceMs = 0 } = {}) => {
       const untilMs = performance.now() + graceMs
       http2.drain()
       do {
+        fast.drain()
         http1.drain()
         await new Promise((resolve) => setTimeout(resolve, closePollMs))
       } while (count() > 0 && performance.now() < untilMs)
+      fast.close()
       http1.close()
       http2.close()
       parts.pools.close()
@@ -104,5 +112,7 @@ export function createHttpFront(deps: HttpFrontDeps): HttpFront {
 
 function shortestWatched(limits: HttpLimits): number {
   const { requestBodyIdleMs, clientStallMs, responseHeaderMs, responseIdleMs } = limits
-  return Math.min(requestBodyIdleMs, clientStallMs, responseHeaderMs, responseIdleMs)
+  const { upstreamIdleMs, headerMs, keepAliveMs } = limits
+  const ofRequests = Math.min(requestBodyIdleMs, clientStallMs, responseHeaderMs, responseIdleMs)
+  return Math.min(ofRequests, upstreamIdleMs, headerMs, keepAliveMs)
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { Standing } from '../clients/connection-use.ts'
 import type { ConnectionUse } from '../clients/connection-use.ts'
 import type { ClientConnection } from './client-connection.ts'
@@ -39,4 +40,15 @@ export class HttpUse implements ConnectionUse {
     if (standing === Standing.Lasting) for (const each of this.#connection.ongoing) each.goAway()
     this.#end(standing)
   }
+}
+
+/** How a connection of HTTP/1.1 is seen. */
+export function http1Use(socket: Socket, connection: ClientConnection): ConnectionUse {
+  return new HttpUse(connection, {
+    hasUnsent: () => socket.writableLength > 0,
+    end: (standing) => {
+      if (standing === Standing.Busy) socket.destroy()
+      else if (standing === Standing.Idle) socket.destroySoon()
+    },
+  })
 }

@@ -1,22 +1,24 @@
-import { STATUS_CODES, createServer } from 'node:http'
+import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { Standing } from '../clients/connection-use.ts'
 import type { ConnectionUse } from '../clients/connection-use.ts'
 import type { ClientConnection } from './client-connection.ts'
-import { renderErrorPage } from './error-page.ts'
 import { forwardExactly } from './exact-forward.ts'
 import { Exchange } from './exchange.ts'
 import type { FrontParts } from './front-parts.ts'
+import { lateHead, refuseConnection } from './http1-refusal.ts'
 import { Http1Side, upgradeResponse } from './http1-side.ts'
 import { HttpFailure } from './http-failure.ts'
-import { HttpUse } from './http-use.ts'
+import { http1Use } from './http-use.ts'
 import { forwardPlain } from './plain-forward.ts'
 import { readRequestHead } from './request-head.ts'
 import { webSocketForward } from './websocket-forward.ts'
 
-/** Answers on connections that are given to it one by one; it does not listen itself. */
+/**
+ * The full road: HTTP/1.1 by Node's own server, for the requests that the fast road leaves to it. It answers on
+ * connections that are given to it one by one; it does not listen itself.
+ */
 export class Http1Server {
   readonly #parts: FrontParts
   readonly #server: Server
@@ -45,7 +47,7 @@ export class Http1Server {
     this.#server.on('checkExpectation', (request, response) => this.#request(request, response))
     this.#server.on('upgrade', (request, socket) => this.#upgrade(request, socket))
     this.#server.on('connect', (_request, socket) =>
-      this.#refuse(socket, 405, 'CONNECT is not offered here.'),
+      refuseConnection(socket, { status: 405, message: 'CONNECT is not offered here.' }, limits),
     )
     this.#server.on('clientError', (error, socket) => this.#clientError(error, socket))
     // Node begins to watch for slow heads at this event. A server that does not listen does not emit it.
@@ -63,13 +65,7 @@ export class Http1Server {
       for (const ongoing of connection.ongoing) ongoing.clientGone()
     })
     this.#server.emit('connection', socket)
-    return new HttpUse(connection, {
-      hasUnsent: () => socket.writableLength > 0,
-      end: (standing) => {
-        if (standing === Standing.Busy) socket.destroy()
-        else if (standing === Standing.Idle) socket.destroySoon()
-      },
-    })
+    return http1Use(socket, connection)
   }
 
   /**
@@ -150,22 +146,11 @@ export class Http1Server {
       return
     }
     const first = connection?.ongoing.first
-    if (first === undefined) return this.#refuse(socket, status, message)
+    if (first === undefined) return refuseConnection(socket, { status, message }, this.#parts.limits)
     // The broken request ends the connection: everything after it is lost, and so is the rest of an answer
     // that has begun.
     if (!first.clientFailed(status, message)) socket.destroy()
     else socket.end()
-  }
-
-  #refuse(socket: Duplex, status: number, message: string): void {
-    socket.on('error', () => socket.destroy())
-    const { fields, body } = renderErrorPage({ status, message, accept: '' })
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n`
-    for (let index = 0; index < fields.length; index += 2)
-      head += `${fields[index]}: ${fields[index + 1]}\r\n`
-    socket.end(`${head}\r\n${body}`)
-    const limit = setTimeout(() => socket.destroy(), this.#parts.limits.lingerMs)
-    socket.once('close', () => clearTimeout(limit))
   }
 }
 
@@ -196,7 +181,7 @@ function answerTo(error: Error): { readonly status: number | undefined; readonly
   if (code === 'HPE_HEADER_OVERFLOW')
     return { status: 431, message: 'The header of the request is too large.' }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return { status: 408, message: 'The header of the request did not arrive in time.' }
+    return lateHead
   }
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
     return { status: 413, message: 'The body of the request has too long chunk extensions.' }

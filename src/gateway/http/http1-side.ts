@@ -88,11 +88,11 @@ export class Http1Side implements UpgradableSide {
 
   write(chunk: Buffer): boolean {
     if (!this.#flushed && this.#held === undefined) {
-      this.#held = chunk
+      this.#held = Buffer.from(chunk)
       return true
     }
     this.flush()
-    return this.#response.write(chunk)
+    return this.#response.write(Buffer.from(chunk))
   }
 
   onDrain(listener: () => void): void {

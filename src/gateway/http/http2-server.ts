@@ -9,6 +9,8 @@ import { Exchange } from './exchange.ts'
 import type { Forward } from './exchange.ts'
 import type { FrontParts } from './front-parts.ts'
 import { forwardGrpc } from './grpc-forward.ts'
+import { isField } from './field-lines.ts'
+import { HttpFailure } from './http-failure.ts'
 import { HttpUse } from './http-use.ts'
 import { Http2Side } from './http2-side.ts'
 import { forwardPlain } from './plain-forward.ts'
@@ -135,7 +137,12 @@ function withoutPseudoHeaders(raw: readonly string[]): string[] {
   const fields: string[] = []
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index] ?? ''
-    if (!name.startsWith(':')) fields.push(name, raw[index + 1] ?? '')
+    if (name.startsWith(':')) continue
+    const value = raw[index + 1] ?? ''
+    // The fields become lines of HTTP/1.1. Node lets no other names and values through; a line must not depend on
+    // that.
+    if (!isField(name, value)) throw new HttpFailure(400, 'A header of the request is not valid.')
+    fields.push(name, value)
   }
   return fields
 }

@@ -66,7 +66,7 @@ export class Http2Side implements UpgradableSide {
 
   write(chunk: Buffer): boolean {
     if (this.#bodyless || !this.#usable()) return true
-    return this.#stream.write(chunk)
+    return this.#stream.write(Buffer.from(chunk))
   }
 
   onDrain(listener: () => void): void {

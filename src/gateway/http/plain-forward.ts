@@ -1,14 +1,12 @@
-import type { Dispatcher } from 'undici'
 import type { Admission } from '../traffic.ts'
 import { BodyRelay } from './body-relay.ts'
 import type { Exchange, Forwarding } from './exchange.ts'
 import { HttpFailure } from './http-failure.ts'
+import type { UpstreamConnection, UpstreamRequest } from './upstream-connection.ts'
 import { UpstreamFault } from './request-observer.ts'
-import { flatFields } from './server-fields.ts'
-import type { Watched } from './sweep.ts'
-import { upstreamFields } from './upstream-fields.ts'
-import { faultOf, unspeakable } from './upstream-fault.ts'
-import type { UpstreamConnection, UpstreamPool } from './upstream-pool.ts'
+import { upstreamLines } from './upstream-fields.ts'
+import { faultOf } from './upstream-fault.ts'
+import type { UpstreamPool } from './upstream-pool.ts'
 
 /**
  * Forwards a request without a body, or with a body of known length, on a connection that other requests use
@@ -25,56 +23,40 @@ const repeatable: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT'
 
 const retryPauseMs = 20
 
-class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
+class PlainForward implements Forwarding, UpstreamRequest {
+  readonly method: string
   readonly #exchange: Exchange
   readonly #pool: UpstreamPool
   readonly #fresh: boolean
-  readonly #options: Dispatcher.DispatchOptions
+  readonly #head: string
+  /** The body until it was passed on completely. */
+  #body: BodyRelay | undefined
+  readonly #hasBody: boolean
   #connection: UpstreamConnection | undefined
-  #controller: Dispatcher.DispatchController | undefined
-  #movedAtMs = 0
-  watching: Watched['watching']
   #retried = false
   #retrying: NodeJS.Timeout | undefined
   /** Whether some of the answer has come. If so, the request is not sent again. */
   #answered = false
-  #aborted: Error | undefined
+  #aborted = false
 
   constructor(exchange: Exchange, admission: Admission) {
     const { request, client, parts } = exchange
     this.#exchange = exchange
+    this.method = request.method
     this.#fresh = admission.fresh
     this.#pool = parts.pools.of(admission)
-    const { fields, requestId } = upstreamFields(request, client.connection)
+    const { lines, requestId } = upstreamLines(request, client.connection)
     const bytes = request.bodyBytes ?? 0
-    if (bytes > 0) fields.push('Content-Length', String(bytes))
-    this.#options = {
-      path: request.target,
-      method: request.method,
-      headers: fields,
-      body: bytes > 0 ? relayBody(exchange) : null,
-      reset: false,
-      blocking: false,
-    }
+    // A server may refuse a POST that says nothing of its length.
+    const length = bytes > 0 || expectsLength.has(this.method) ? `Content-Length: ${bytes}\r\n` : ''
+    this.#head = `${this.method} ${request.target} HTTP/1.1\r\n${lines}${length}\r\n`
+    this.#hasBody = bytes > 0
+    if (this.#hasBody) this.#body = relayBody(exchange)
     exchange.forwarded(requestId)
   }
 
   get repeatable(): boolean {
-    return !this.#answered && this.#options.body === null && repeatable.has(this.#options.method)
-  }
-
-  get movedAtMs(): number {
-    const { body } = this.#options
-    return body instanceof BodyRelay ? Math.max(this.#movedAtMs, body.movedAtMs) : this.#movedAtMs
-  }
-
-  get limitMs(): number {
-    const { limits } = this.#exchange.parts
-    return this.#answered ? limits.responseIdleMs : limits.responseHeaderMs
-  }
-
-  stuck(): void {
-    this.#exchange.upstreamFailed(UpstreamFault.TimedOut, new Error('the instance is silent'))
+    return !this.#answered && !this.#hasBody && repeatable.has(this.method)
   }
 
   send(): void {
@@ -83,79 +65,75 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
       const message = 'The application has too many open connections.'
       return this.#exchange.failWith(new HttpFailure(503, message, { retryAfterMs: 1_000 }))
     }
-    this.#movedAtMs = performance.now()
-    this.#exchange.parts.sweep.watch(this)
-    this.#connection.client.dispatch(this.#options, this)
+    this.#connection.begin(this)
   }
 
-  abort(reason: Error): void {
-    if (this.#aborted !== undefined) return
-    this.#aborted = reason
+  abort(): void {
+    if (this.#aborted) return
+    this.#aborted = true
     clearTimeout(this.#retrying)
-    const { body } = this.#options
-    if (body instanceof BodyRelay) body.destroy()
-    if (this.#controller !== undefined) this.#controller.abort(reason)
-    // No request has been sent: the connection is still being made, and the dispatched request ends with
-    // it.
-    else this.#release(false)
+    this.#body?.destroy()
+    this.#release(false)
   }
 
   pause(): void {
-    this.#exchange.parts.sweep.unwatch(this)
-    this.#controller?.pause()
+    this.#connection?.pause()
   }
 
   resume(): void {
-    if (this.#connection === undefined) return
-    this.#movedAtMs = performance.now()
-    this.#exchange.parts.sweep.watch(this)
-    this.#controller?.resume()
+    this.#connection?.resume()
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    if (this.#aborted !== undefined) controller.abort(this.#aborted)
+  ready(): void {
+    this.#connection?.send(this.#head)
+    const body = this.#body
+    if (body === undefined) return
+    body.on('data', (chunk: Buffer) => {
+      if (this.#connection?.write(chunk) === false) body.pause()
+    })
+    body.on('end', () => {
+      this.#body = undefined
+    })
   }
 
-  onResponseStarted(): void {
+  drained(): void {
+    this.#body?.resume()
+  }
+
+  inform(status: number, fields: readonly string[]): void {
     this.#answered = true
-    this.#movedAtMs = performance.now()
+    this.#exchange.inform(status, fields)
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-    reason = '',
-  ): void {
-    if (status < 200) return this.#exchange.inform(status, flatFields(headers))
-    this.#exchange.answer(status, reason, flatFields(headers))
+  head(status: number, reason: string, fields: readonly string[]): void {
+    this.#answered = true
+    this.#exchange.answer(status, reason, fields)
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#movedAtMs = performance.now()
+  data(chunk: Buffer): void {
     this.#exchange.data(chunk)
   }
 
-  onResponseEnd(
-    _controller: Dispatcher.DispatchController,
-    trailers: Record<string, string | string[] | undefined>,
-  ): void {
-    this.#release(true)
-    this.#exchange.end(flatFields(trailers))
+  flush(): void {
+    if (this.#answered) this.#exchange.flush()
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+  complete(trailers: readonly string[]): void {
+    this.#body?.destroy()
+    this.#release(this.#body === undefined)
+    this.#exchange.end(trailers)
+  }
+
+  silent(): void {
+    this.#exchange.upstreamFailed(UpstreamFault.TimedOut, new Error('the instance is silent'))
+  }
+
+  failed(error: Error): void {
     const used = this.#connection?.used === true
     this.#release(false)
-    if (this.#aborted !== undefined) return
-    if (this.#mayRetry(used)) {
-      this.#retry(used)
-      return
-    }
-    const blamed = unspeakable(error)
-    if (blamed === undefined) this.#exchange.upstreamFailed(faultOf(error), error)
-    else this.#exchange.failWith(blamed)
+    if (this.#aborted) return
+    if (this.#mayRetry(used)) this.#retry(used)
+    else this.#exchange.upstreamFailed(faultOf(error), error)
   }
 
   /**
@@ -171,7 +149,6 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
 
   #retry(used: boolean): void {
     this.#retried = true
-    this.#controller = undefined
     if (used) this.send()
     else this.#retrying = setTimeout(() => this.send(), retryPauseMs)
   }
@@ -180,11 +157,13 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
     const connection = this.#connection
     if (connection === undefined) return
     this.#connection = undefined
-    this.#exchange.parts.sweep.unwatch(this)
     if (intact) this.#pool.silent = false
     this.#pool.release(connection, { intact })
   }
 }
+
+/** Methods whose requests have a body by their meaning, so that a length is expected even if it is 0. */
+const expectsLength: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 export function relayBody(exchange: Exchange): BodyRelay {
   const { client, parts } = exchange

@@ -13,6 +13,10 @@ const dropped: ReadonlySet<string> = new Set([
   'http2-settings',
 ])
 
+const lengths: ReadonlySet<number> = new Set(
+  [...dropped, 'content-length', 'trailer'].map(({ length }) => length),
+)
+
 export interface AnswerOptions {
   readonly status: number
   /** HTTP/2 wants its names in lower case. */
@@ -30,6 +34,10 @@ export function answerFields(raw: readonly string[], { status, lowerCase }: Answ
   let hasTrailer = false
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index] ?? ''
+    if (named === undefined && !lengths.has(name.length)) {
+      fields.push(lowerCase ? name.toLowerCase() : name, raw[index + 1] ?? '')
+      continue
+    }
     const lower = name.toLowerCase()
     if (dropped.has(lower) || (named?.has(lower) ?? false)) continue
     if (lower === 'content-length') {

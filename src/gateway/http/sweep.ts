@@ -16,9 +16,17 @@ const longestPeriodMs = 1_000
 export class Sweep {
   readonly #watched = new Roster<Watched>()
   readonly #timer: NodeJS.Timeout
+  readonly #periodMs: number
+  /**
+   * When the sweep looks next. It serves as the present time for what moves with every request: it costs nothing
+   * to read, and a transfer is found stuck late by one period at most, never early.
+   */
+  nextLookMs: number
 
   constructor(shortestLimitMs: number) {
-    this.#timer = setInterval(() => this.#look(), Math.min(longestPeriodMs, shortestLimitMs / 4))
+    this.#periodMs = Math.min(longestPeriodMs, shortestLimitMs / 4)
+    this.nextLookMs = performance.now() + this.#periodMs
+    this.#timer = setInterval(() => this.#look(), this.#periodMs)
     this.#timer.unref()
   }
 
@@ -38,6 +46,7 @@ export class Sweep {
 
   #look(): void {
     const nowMs = performance.now()
+    this.nextLookMs = nowMs + this.#periodMs
     for (const watched of this.#watched) {
       if (nowMs - watched.movedAtMs < watched.limitMs) continue
       this.unwatch(watched)

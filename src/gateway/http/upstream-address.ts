@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import type { OnReadOpts, Socket } from 'node:net'
 import type { HttpLimits } from './http-limits.ts'
 
 export interface UpstreamAddress {
@@ -14,6 +14,8 @@ export interface ConnectOptions {
    */
   readonly fresh: boolean
   readonly limits: HttpLimits
+  /** Reads what arrives, in place of the events of the socket. */
+  readonly onRead?: OnReadOpts | undefined
 }
 
 export class ConnectTimeout extends Error {
@@ -53,6 +55,7 @@ export function connectUpstream(
 class Connecting {
   readonly #address: UpstreamAddress
   readonly #fresh: boolean
+  readonly #onRead: OnReadOpts | undefined
   readonly #done: (result: Socket | Error) => void
   readonly #limit: NodeJS.Timeout
   readonly #underWay = new Set<Socket>()
@@ -63,6 +66,7 @@ class Connecting {
   constructor(address: UpstreamAddress, options: ConnectOptions, done: (result: Socket | Error) => void) {
     this.#address = address
     this.#fresh = options.fresh
+    this.#onRead = options.onRead
     this.#done = done
     const limitMs = options.fresh ? options.limits.freshConnectMs : options.limits.connectMs
     this.#limit = setTimeout(() => this.#finish(new ConnectTimeout('the port did not accept')), limitMs)
@@ -85,7 +89,12 @@ class Connecting {
   }
 
   #attempt(): void {
-    const socket = connect({ host: this.#address.host, port: this.#address.port, noDelay: true })
+    const socket = connect({
+      host: this.#address.host,
+      port: this.#address.port,
+      noDelay: true,
+      ...(this.#onRead === undefined ? {} : { onread: this.#onRead }),
+    })
     this.#underWay.add(socket)
     socket.once('connect', () => {
       socket.removeAllListeners('error')

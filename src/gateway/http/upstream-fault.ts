@@ -1,4 +1,4 @@
-import { errors } from 'undici'
+import { AnswerFault } from './answer-reader.ts'
 import { HttpFailure } from './http-failure.ts'
 import { UpstreamFault } from './request-observer.ts'
 import { ConnectTimeout } from './upstream-address.ts'
@@ -8,21 +8,11 @@ import type { EndReason } from '../traffic.ts'
  * Returns how an instance failed. It is found from the error that the connection to the instance reported.
  */
 export function faultOf(error: unknown): UpstreamFault {
-  if (
-    error instanceof ConnectTimeout ||
-    error instanceof errors.HeadersTimeoutError ||
-    error instanceof errors.BodyTimeoutError
-  ) {
-    return UpstreamFault.TimedOut
-  }
-  if (error instanceof errors.HeadersOverflowError) return UpstreamFault.TooLarge
+  if (error instanceof ConnectTimeout) return UpstreamFault.TimedOut
+  if (error instanceof AnswerFault) return error.fault
   const code = codeOf(error)
   if (code === 'HPE_HEADER_OVERFLOW') return UpstreamFault.TooLarge
-  const malformed =
-    error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError
-  if (malformed || code.startsWith('HPE_')) {
-    return UpstreamFault.Malformed
-  }
+  if (code.startsWith('HPE_')) return UpstreamFault.Malformed
   if (refusedCodes.has(code)) return UpstreamFault.Refused
   const message = error instanceof Error ? error.message : ''
   return message.startsWith('bad ') ? UpstreamFault.Malformed : UpstreamFault.Reset
@@ -69,10 +59,4 @@ const refusedCodes: ReadonlySet<string> = new Set([
 function codeOf(error: unknown): string {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' ? code : ''
-}
-
-/** Returns the failure that blames the client, if what it sent can not be passed on; else undefined. */
-export function unspeakable(error: unknown): HttpFailure | undefined {
-  const blamed = error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError
-  return blamed ? new HttpFailure(400, 'A header of the request is not valid.') : undefined
 }

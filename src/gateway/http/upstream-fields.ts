@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientConnection } from './client-connection.ts'
+import { joinFieldLines } from './field-lines.ts'
 import type { RequestHead } from './request-head.ts'
 
 /**
@@ -73,25 +74,46 @@ export interface UpstreamFields {
  */
 export function upstreamFields(head: RequestHead, connection: ClientConnection): UpstreamFields {
   const fields = ['Host', head.authority]
-  const named = head.connectionNames
   for (let index = 0; index < head.fields.length; index += 2) {
     const name = head.fields[index] ?? ''
-    if (lengths.has(name.length) || named !== undefined) {
-      const lower = name.toLowerCase()
-      if (dropped.has(lower) || (named?.has(lower) ?? false)) continue
-      if (isOrigin(lower)) continue
-      if (head.webSocket && connection.http2 && handshake.has(lower)) continue
-    }
-    fields.push(name, head.fields[index + 1] ?? '')
+    if (isPassedOn(name, head, connection)) fields.push(name, head.fields[index + 1] ?? '')
   }
   const origin = connection.trusted
     ? connection.chainedOriginFields(head)
     : connection.originFields(head.authority)
   for (let index = 0; index < origin.length; index += 1) fields.push(origin[index] ?? '')
-  const requestId =
-    head.requestId !== undefined && saneId.test(head.requestId) ? head.requestId : newRequestId()
+  const requestId = requestIdOf(head)
   fields.push('X-Request-Id', requestId)
   return { fields, requestId }
+}
+
+/** The same header as lines. */
+export function upstreamLines(
+  head: RequestHead,
+  connection: ClientConnection,
+): { readonly lines: string; readonly requestId: string } {
+  let lines = `Host: ${head.authority}\r\n`
+  for (let index = 0; index < head.fields.length; index += 2) {
+    const name = head.fields[index] ?? ''
+    if (isPassedOn(name, head, connection)) lines += `${name}: ${head.fields[index + 1] ?? ''}\r\n`
+  }
+  lines += connection.trusted
+    ? joinFieldLines(connection.chainedOriginFields(head))
+    : connection.originLines(head.authority)
+  const requestId = requestIdOf(head)
+  return { lines: `${lines}X-Request-Id: ${requestId}\r\n`, requestId }
+}
+
+function requestIdOf({ requestId }: RequestHead): string {
+  return requestId !== undefined && saneId.test(requestId) ? requestId : newRequestId()
+}
+
+function isPassedOn(name: string, head: RequestHead, connection: ClientConnection): boolean {
+  const named = head.connectionNames
+  if (named === undefined && !lengths.has(name.length)) return true
+  const lower = name.toLowerCase()
+  if (dropped.has(lower) || named?.has(lower) === true || isOrigin(lower)) return false
+  return !(head.webSocket && connection.http2 && handshake.has(lower))
 }
 
 /**

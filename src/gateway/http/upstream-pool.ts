@@ -1,19 +1,10 @@
-import { Client } from 'undici'
 import type { Admission } from '../traffic.ts'
 import { GrpcSessions } from './grpc-sessions.ts'
 import type { HttpLimits } from './http-limits.ts'
 import { connectUpstream } from './upstream-address.ts'
-import type { UpstreamAddress } from './upstream-address.ts'
-
-/** One HTTP/1.1 connection to an instance, for one request at a time. */
-export interface UpstreamConnection {
-  readonly client: Client
-  /**
-   * Whether the connection has carried a request before. If so, the instance may be closing it at this
-   * moment.
-   */
-  used: boolean
-}
+import type { ConnectOptions, UpstreamAddress } from './upstream-address.ts'
+import type { Sweep } from './sweep.ts'
+import { UpstreamConnection } from './upstream-connection.ts'
 
 /**
  * The connections to one port of one boot. An instance that is started again, or another one that is given
@@ -25,38 +16,60 @@ export class UpstreamPool {
   /** Whether no request over this pool has been answered yet. */
   silent = true
   readonly #limits: HttpLimits
+  readonly #sweep: Sweep
   readonly #idle: UpstreamConnection[] = []
   #open = 0
   #over = false
   /** Whether the instance has accepted a connection. From then on a refused connection is an error. */
   #listens = false
 
-  constructor(address: UpstreamAddress, limits: HttpLimits) {
+  constructor(address: UpstreamAddress, options: { readonly limits: HttpLimits; readonly sweep: Sweep }) {
+    const { limits } = options
     this.address = address
     this.#limits = limits
+    this.#sweep = options.sweep
     this.grpc = new GrpcSessions({ address, limits, isFresh: (fresh) => fresh && !this.#listens })
   }
 
   /** Returns undefined if there are too many. `reuse: false` asks for a new connection. */
   take(options: { readonly fresh: boolean; readonly reuse: boolean }): UpstreamConnection | undefined {
-    const idle = options.reuse ? this.#idle.pop() : undefined
-    if (idle !== undefined) return idle
+    if (options.reuse) {
+      for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+        if (!idle.isStale) return idle
+        this.#drop(idle)
+      }
+    }
     if (this.#open >= this.#limits.maxConnectionsPerBoot) return undefined
     this.#open += 1
-    return this.#connect(options.fresh)
+    return new UpstreamConnection({
+      connect: (onRead, done) => this.connect(options.fresh, done, onRead),
+      limits: this.#limits,
+      sweep: this.#sweep,
+      onIdleEnd: (connection) => this.#forgetIdle(connection),
+    })
   }
 
-  /** `intact`: the answer was complete, so the connection may carry another request. */
+  /** `intact`: request and answer were complete, so the connection may carry another request. */
   release(connection: UpstreamConnection, options: { readonly intact: boolean }): void {
-    connection.used = true
-    const keep = options.intact && !this.#over && this.#idle.length < this.#limits.maxIdleConnectionsPerBoot
-    if (keep) this.#idle.push(connection)
-    else this.#drop(connection)
+    const { maxIdleConnectionsPerBoot } = this.#limits
+    if (
+      options.intact &&
+      connection.reusable &&
+      !this.#over &&
+      this.#idle.length < maxIdleConnectionsPerBoot
+    ) {
+      connection.rest()
+      this.#idle.push(connection)
+    } else this.#drop(connection)
   }
 
   /** Makes a connection for what can not share one: upgrades, and bodies whose length is not known. */
-  connect(fresh: boolean, done: Parameters<typeof connectUpstream>[2]): () => void {
-    const options = { fresh: fresh && !this.#listens, limits: this.#limits }
+  connect(
+    fresh: boolean,
+    done: Parameters<typeof connectUpstream>[2],
+    onRead?: ConnectOptions['onRead'],
+  ): () => void {
+    const options = { fresh: fresh && !this.#listens, limits: this.#limits, onRead }
     return connectUpstream(this.address, options, (result) => {
       if (!(result instanceof Error)) this.#listens = true
       done(result)
@@ -70,32 +83,6 @@ export class UpstreamPool {
     this.grpc.close()
   }
 
-  #connect(fresh: boolean): UpstreamConnection {
-    const limits = this.#limits
-    const client = new Client(originOf(this.address), {
-      // undici may connect again after it lost a connection, if it has a request of which it wrote nothing
-      // yet.
-      connect: (_options, callback) => {
-        this.connect(fresh, (result) => {
-          if (result instanceof Error) callback(result, null)
-          else callback(null, result)
-        })
-      },
-      pipelining: 1,
-      keepAliveTimeout: limits.upstreamIdleMs,
-      keepAliveMaxTimeout: limits.upstreamIdleMs,
-      keepAliveTimeoutThreshold: 1_000,
-      // The sweep watches both times: a timer for each request costs more than everything else done for it.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: limits.maxResponseHeaderBytes,
-      allowH2: false,
-    })
-    const connection: UpstreamConnection = { client, used: false }
-    client.on('disconnect', () => this.#forgetIdle(connection))
-    return connection
-  }
-
   #forgetIdle(connection: UpstreamConnection): void {
     const index = this.#idle.indexOf(connection)
     if (index < 0) return
@@ -103,37 +90,33 @@ export class UpstreamPool {
     this.#drop(connection)
   }
 
-  #drop({ client }: UpstreamConnection): void {
+  #drop(connection: UpstreamConnection): void {
     this.#open -= 1
-    void client.destroy()
+    connection.destroy()
   }
-}
-
-function originOf({ host, port }: UpstreamAddress): string {
-  return host.includes(':') ? `http://[${host}]:${port}` : `http://${host}:${port}`
 }
 
 /** All pools, by instance, boot and port. */
 export class UpstreamPools {
-  readonly #limits: HttpLimits
-  readonly #byInstance = new Map<string, { boot: number; readonly byPort: Map<string, UpstreamPool> }>()
+  readonly #options: { readonly limits: HttpLimits; readonly sweep: Sweep }
+  readonly #byInstance = new Map<string, { boot: number; readonly pools: UpstreamPool[] }>()
 
-  constructor(limits: HttpLimits) {
-    this.#limits = limits
+  constructor(options: { readonly limits: HttpLimits; readonly sweep: Sweep }) {
+    this.#options = options
   }
 
   of(admission: Admission): UpstreamPool {
     let found = this.#byInstance.get(admission.instanceUuid)
     if (found === undefined || found.boot !== admission.boot) {
       if (found !== undefined) this.forget(admission.instanceUuid, found.boot)
-      found = { boot: admission.boot, byPort: new Map() }
+      found = { boot: admission.boot, pools: [] }
       this.#byInstance.set(admission.instanceUuid, found)
     }
-    const key = `${admission.port} ${admission.host}`
-    let pool = found.byPort.get(key)
+    const { host, port } = admission
+    let pool = found.pools.find(({ address }) => address.port === port && address.host === host)
     if (pool === undefined) {
-      pool = new UpstreamPool({ host: admission.host, port: admission.port }, this.#limits)
-      found.byPort.set(key, pool)
+      pool = new UpstreamPool({ host, port }, this.#options)
+      found.pools.push(pool)
     }
     return pool
   }
@@ -142,7 +125,7 @@ export class UpstreamPools {
     const found = this.#byInstance.get(instanceUuid)
     if (found?.boot !== boot) return
     this.#byInstance.delete(instanceUuid)
-    for (const pool of found.byPort.values()) pool.close()
+    for (const pool of found.pools) pool.close()
   }
 
   close(): void {
