@@ -16,7 +16,8 @@ export interface GatewayTask {
  * of them.
  */
 export const publishedTcp = 5432
-export const applicationPorts = { http: 8080, tcp: 5432 } as const
+export const applicationPorts = { http: 8080, tcp: 5432, bodies: 8081 } as const
+export const publishedBodies = 8081
 
 function table(node: RouteNode): RouteTable {
   const routes = new RouteTable()
@@ -29,6 +30,7 @@ function table(node: RouteNode): RouteTable {
     ports: [
       { port: 80, destinationPort: applicationPorts.http, handlers: ['http'] },
       { port: 443, destinationPort: applicationPorts.http, handlers: ['tls', 'http'] },
+      { port: publishedBodies, destinationPort: applicationPorts.bodies, handlers: ['http'] },
       { port: publishedTcp, destinationPort: applicationPorts.tcp, handlers: ['tls'] },
     ],
     softLimit: 10_000,

@@ -12,6 +12,8 @@ export interface WebLoad {
   readonly p99Ms: number
   /** The number of requests whose answer did not have a status 2xx, or did not come. */
   readonly failed: number
+  /** The bytes of answers that were received. */
+  readonly bytesPerSecond?: number
 }
 
 const run = promisify(execFile)
@@ -32,6 +34,7 @@ export async function loadByWrk(url: string, connections: number): Promise<WebLo
     p50Ms: milliseconds(/ 50%\s+([\d.]+)(us|ms|s)/.exec(output)),
     p99Ms: milliseconds(/ 99%\s+([\d.]+)(us|ms|s)/.exec(output)),
     failed: Number(failed) + broken,
+    bytesPerSecond: bytes(/Transfer\/sec:\s+([\d.]+)([KMG]?)B/.exec(output)),
   }
 }
 
@@ -78,6 +81,13 @@ async function text(command: readonly string[], env: Readonly<Record<string, str
     maxBuffer: 16 << 20,
   })
   return stdout
+}
+
+const unitBytes: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }
+
+function bytes(match: RegExpExecArray | null): number {
+  const [, value, unit = ''] = match ?? []
+  return Number(value ?? Number.NaN) * (unitBytes[unit] ?? Number.NaN)
 }
 
 const unitMs: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 }

@@ -9,6 +9,8 @@ export interface ProxyPorts {
   readonly https: number
   /** The port that ends TLS and passes bytes on. Some proxies would need more modules for it. */
   readonly tcp?: number
+  /** The port of HTTP/1.1 before the server of large bodies. Not all proxies are compared there. */
+  readonly bodies?: number
 }
 
 export interface Proxy {
@@ -20,7 +22,7 @@ export interface Proxy {
 
 export interface ProxyPlan {
   readonly directory: string
-  readonly upstream: { readonly http: number; readonly tcp: number }
+  readonly upstream: { readonly http: number; readonly tcp: number; readonly bodies: number }
   /** Paths of PEM files: certificate and key in one file, as HAProxy wants it, and in separate files. */
   readonly certificate: { readonly both: string; readonly chain: string; readonly key: string }
 }

@@ -7,7 +7,7 @@ import type { Proxy, ProxyPlan } from './proxy.ts'
 const maxConnections = 4_096
 
 export async function startHaproxy(root: string, plan: ProxyPlan): Promise<Proxy> {
-  const ports = { http: 18_001, https: 18_002, tcp: 18_003 }
+  const ports = { http: 18_001, https: 18_002, tcp: 18_003, bodies: 18_004 }
   const config = path.join(plan.directory, 'haproxy.cfg')
   writeFileSync(
     config,
@@ -29,6 +29,10 @@ frontend web
 backend app
   mode http
   server one 127.0.0.1:${plan.upstream.http}
+listen bodies
+  mode http
+  bind 127.0.0.1:${ports.bodies}
+  server one 127.0.0.1:${plan.upstream.bodies}
 listen bytes
   mode tcp
   bind 127.0.0.1:${ports.tcp} ssl crt ${plan.certificate.both}

@@ -2,7 +2,7 @@ import path from 'node:path'
 import process from 'node:process'
 import { beatIntervalMs } from '../../src/domain/standby/lease-protocol.ts'
 import { FakeLeaseServer } from '../../test/support/fake-lease-server.ts'
-import { applicationPorts, publishedTcp } from './gateway-process.ts'
+import { applicationPorts, publishedBodies, publishedTcp } from './gateway-process.ts'
 import type { GatewayTask } from './gateway-process.ts'
 import { startProxy } from './proxy.ts'
 import type { Proxy, ProxyPlan } from './proxy.ts'
@@ -17,6 +17,7 @@ export async function startRoost(plan: ProxyPlan, nodeArguments: readonly string
   const reach = {
     [applicationPorts.http]: at(plan.upstream.http),
     [applicationPorts.tcp]: at(plan.upstream.tcp),
+    [applicationPorts.bodies]: at(plan.upstream.bodies),
   }
   host.answer = () => ({ reach })
   const beats = setInterval(() => host.say({ kind: 'beat' }), beatIntervalMs)
@@ -25,7 +26,12 @@ export async function startRoost(plan: ProxyPlan, nodeArguments: readonly string
     host.close()
   }
   const task: GatewayTask = { node: host.node, portOffset, certificate: plan.certificate }
-  const ports = { http: 80 + portOffset, https: 443 + portOffset, tcp: publishedTcp + portOffset }
+  const ports = {
+    http: 80 + portOffset,
+    https: 443 + portOffset,
+    tcp: publishedTcp + portOffset,
+    bodies: publishedBodies + portOffset,
+  }
   const command = [process.execPath, ...nodeArguments, program, JSON.stringify(task)]
   try {
     const proxy = await startProxy({ name: 'Roost', command, ports, env: {} })

@@ -123,6 +123,28 @@ onBothRoads('a body through the gateway', () => {
     assert.equal(hash.digest('hex'), expected.digest('hex'))
   })
 
+  it('that its client does not take at once leaves the connection to the instance fit for the next request', async () => {
+    // More than the gateway collects for a client, in one piece.
+    const total = 100_000
+    await answeredBy(Upstream.http((_request, response) => void response.end(Buffer.alloc(total, 'x'))))
+    const socket = await open('')
+    for (let count = 0; count < 20; count += 1) {
+      socket.write('GET / HTTP/1.1\r\nHost: app.test\r\n\r\n')
+      let left: number | undefined
+      await new Promise<void>((resolve) => {
+        const take = (chunk: Buffer): void => {
+          left = (left ?? total + chunk.indexOf('\r\n\r\n') + 4) - chunk.length
+          if (left > 0) return
+          socket.off('data', take)
+          resolve()
+        }
+        socket.on('data', take)
+      })
+    }
+    assert.equal(upstream?.sockets.length, 1)
+    socket.destroy()
+  })
+
   it('waits for an instance that takes nothing of it', async () => {
     let received = 0
     let resume: (() => void) | undefined

@@ -67,9 +67,11 @@ export class FastConnection implements Watched {
 
   /** The sweep found that no head has come for `limitMs`. */
   stuck(): void {
-    const { socket, connection, onLateHead } = this.#options
-    if (this.#rest === undefined && connection.requests > 0) socket.destroySoon()
-    else onLateHead()
+    const { socket, connection, parts, onLateHead } = this.#options
+    if (this.#rest !== undefined || connection.requests === 0) return onLateHead()
+    // What the client has not taken yet of the last answer may go on as long as some of it moves.
+    socket.setTimeout(parts.limits.clientStallMs, () => socket.destroy())
+    socket.destroySoon()
   }
 
   readonly #fail = (): void => {

@@ -6,6 +6,7 @@ import type { ClientSide } from './client-side.ts'
 import type { FastBody } from './fast-body.ts'
 import { joinFieldLines } from './field-lines.ts'
 import { dateLine } from './http-date.ts'
+import { withCopy } from './lent-copies.ts'
 
 /**
  * The largest piece of a body that is written in one string with what comes before it, which is cheaper than
@@ -32,6 +33,7 @@ export class FastSide implements ClientSide {
   #isChunked = false
   /** The head, and what follows it, that is not written yet. */
   #text = ''
+  #onDrain: (() => void) | undefined
 
   constructor(options: {
     readonly socket: Socket
@@ -115,19 +117,21 @@ export class FastSide implements ClientSide {
     }
     this.#socket.cork()
     this.flush()
-    const isTaken = this.#socket.write(Buffer.from(chunk))
+    const isTaken = withCopy(chunk, (copy, done) => this.#socket.write(copy, done))
     if (this.#isChunked) this.#socket.write('\r\n', 'latin1')
     this.#socket.uncork()
     return isTaken
   }
 
   onDrain(listener: () => void): void {
+    this.#onDrain = listener
     this.#socket.on('drain', listener)
   }
 
   end(trailers?: readonly string[]): void {
     if (this.#isChunked) this.#text += `0\r\n${joinFieldLines(trailers ?? [])}\r\n`
     this.flush()
+    if (this.#onDrain !== undefined) this.#socket.off('drain', this.#onDrain)
     this.#onEnd(this.#keepsAlive && this.#isBodyIn())
   }
 

@@ -1,6 +1,7 @@
 import type { OnReadOpts, Socket } from 'node:net'
 import { AnswerReader } from './answer-reader.ts'
 import type { AnswerHandler } from './answer-reader.ts'
+import { copyBytes } from './lent-copies.ts'
 import type { HttpLimits } from './http-limits.ts'
 import type { Sweep, Watched } from './sweep.ts'
 
@@ -38,7 +39,7 @@ const closedEarlierMs = 1_000
  * Where the bytes of all instances arrive. They are read at once, and what is kept of them is copied. A buffer for
  * each arrival would cost more than the rest of the reading.
  */
-const arrivals = Buffer.allocUnsafeSlow(64 << 10)
+const arrivals = Buffer.allocUnsafeSlow(copyBytes)
 
 /** One HTTP/1.1 connection to an instance, for one request at a time. */
 export class UpstreamConnection implements Watched {
@@ -110,6 +111,8 @@ export class UpstreamConnection implements Watched {
   rest(): void {
     this.#request = undefined
     this.used = true
+    // The last piece of the answer may have been more than its client took at once.
+    this.#socket?.resume()
     this.movedAtMs = performance.now()
     this.limitMs = this.#idleLimitMs
   }
