@@ -4,6 +4,7 @@ import path from 'node:path'
 import { testCertificate } from '../../test/support/gateway-http-certificate.ts'
 import { median } from '../load.ts'
 import type { Finding, Section } from '../report.ts'
+import { bytesPerIdleConnection, idleConnections } from './idle-connections.ts'
 import { loadByH2load, loadByOpenssl, loadByWrk, seconds } from './load-tools.ts'
 import type { WebLoad } from './load-tools.ts'
 import { processorSeconds } from './processor-time.ts'
@@ -60,6 +61,8 @@ interface Measured {
   readonly p50Ms?: number
   readonly p99Ms?: number
 }
+/** The memory for an idle connection, by proxy. */
+type IdleBytes = Map<string, number>
 type Results = Map<string, Measured[]>
 
 /**
@@ -91,7 +94,9 @@ export async function benchGateway(root: string): Promise<Section> {
       }
       if (round >= 0) addedUs.push(await addedLatencyUs(proxies[0], upstreams))
     }
-    return report({ results, names: proxies.map(({ name }) => name), addedUs })
+    const idleBytes: IdleBytes = new Map()
+    for (const proxy of proxies) idleBytes.set(proxy.name, await bytesPerIdleConnection(proxy))
+    return report({ results, names: proxies.map(({ name }) => name), addedUs, idleBytes })
   } finally {
     for (const one of running.toReversed()) await one.stop()
     rmSync(directory, { recursive: true, force: true })
@@ -169,6 +174,7 @@ function report(found: {
   readonly results: Results
   readonly names: readonly string[]
   readonly addedUs: readonly number[]
+  readonly idleBytes: IdleBytes
 }): Section {
   const { results, names, addedUs } = found
   const findings: Finding[] = []
@@ -196,6 +202,12 @@ function report(found: {
     figure: `${median(addedUs).toFixed(0)} µs`,
     aim: `below ${aimAddedUs} µs`,
   })
+  for (const [name, bytes] of found.idleBytes) {
+    findings.push({
+      what: `memory for each of ${idleConnections} idle connections of HTTP/1.1: ${name}`,
+      figure: `${(bytes / 1_024).toFixed(1)} KiB`,
+    })
+  }
   return {
     title: `gateway: medians of ${rounds} rounds, one core each; ${connections} connections of HTTP/1.1, ${http2.connections} of HTTP/2 with ${http2.streams} streams, ${tcpConnections} of TCP, ${bodyConnections} of large bodies`,
     findings,

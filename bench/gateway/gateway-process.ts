@@ -53,6 +53,8 @@ function main({ node, portOffset, certificate }: GatewayTask): void {
     metroCertificate: { current: { chain: read(certificate.chain), key: read(certificate.key) } },
     portOffset,
     host: '127.0.0.1',
+    // All load comes from one address.
+    clientLimits: { connectionsPerSource: 50_000 },
     log: { info: () => undefined, warn: complain, error: complain },
   })
   gateway.start()

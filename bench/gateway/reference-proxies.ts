@@ -4,7 +4,7 @@ import { libraryPath } from '../../setup/libraries.mjs'
 import { startProxy } from './proxy.ts'
 import type { Proxy, ProxyPlan } from './proxy.ts'
 
-const maxConnections = 4_096
+const maxConnections = 12_000
 
 export async function startHaproxy(root: string, plan: ProxyPlan): Promise<Proxy> {
   const ports = { http: 18_001, https: 18_002, tcp: 18_003, bodies: 18_004 }
@@ -14,6 +14,7 @@ export async function startHaproxy(root: string, plan: ProxyPlan): Promise<Proxy
     `global
   nbthread 1
   maxconn ${maxConnections}
+  no strict-limits
   tune.ssl.default-dh-param 2048
 defaults
   timeout connect 5s
