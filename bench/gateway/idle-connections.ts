@@ -13,8 +13,8 @@ const settleMs = 2_000
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
 /**
- * The memory that a proxy has for each idle connection. Each of `idleConnections` connections carries one request,
- * and stays open.
+ * The memory that a proxy has for each idle connection. Each of `idleConnections` connections carries one
+ * request, and stays open.
  */
 export async function bytesPerIdleConnection(proxy: Proxy): Promise<number> {
   const before = residentBytes(proxy.pid)

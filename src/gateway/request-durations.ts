@@ -17,8 +17,9 @@ const clientGone = 499
 const clientGoneClass = 10
 
 /**
- * The histogram of the requests. It is written for every request, so it counts in plain arrays, and makes the
- * form of the library only when somebody asks. The histogram of the library costs a request ten times as much.
+ * The histogram of the requests. It is written for every request, so it counts in plain arrays, and makes
+ * the form of the library only when somebody asks. The histogram of the library costs a request ten times
+ * as much.
  */
 export class RequestDurations extends Histogram<Label> {
   /** The library's own form of this histogram, without values. */

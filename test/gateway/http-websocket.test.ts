@@ -8,7 +8,7 @@ import type { ClientHttp2Stream } from 'node:http2'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { WebSocketFrames } from '../../src/gateway/http/websocket-frames.ts'
+import { WebSocketFrames } from '../../src/gateway/http/forward/websocket-frames.ts'
 import { TestFront, exchangeRaw, fixedRoutes, onBothRoads, routeService } from '../support/gateway-http.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
 

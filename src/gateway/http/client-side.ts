@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream'
 import type { ClientConnection } from './client-connection.ts'
 
 /**
- * The side of the client in one exchange, the same for HTTP/1.1 and HTTP/2: its request comes from here, its
- * answer goes here. Fields are flat: name, value, name, value.
+ * The side of the client in one exchange, the same for HTTP/1.1 and HTTP/2: its request comes from here,
+ * its answer goes here. Fields are flat: name, value, name, value.
  */
 export interface ClientSide {
   readonly connection: ClientConnection
@@ -30,8 +30,8 @@ export interface ClientSide {
   /** Sends what was given so far at once, although more follows. */
   flush(): void
   /**
-   * Sends a piece of the body. Returns false if the caller has to wait for `onDrain`. The bytes of the chunk may
-   * become others after the call.
+   * Sends a piece of the body. Returns false if the caller has to wait for `onDrain`. The bytes of the
+   * chunk may become others after the call.
    */
   write(chunk: Buffer): boolean
   onDrain(listener: () => void): void

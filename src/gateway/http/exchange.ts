@@ -12,11 +12,11 @@ import { HttpProtocol, UpstreamFault } from './request-observer.ts'
 import { failureOfRefusal } from './refusals.ts'
 import type { RequestHead } from './request-head.ts'
 import { findDestination } from './request-routing.ts'
-import { answerFields } from './server-fields.ts'
+import { answerFields } from './upstream/server-fields.ts'
 import { serverTiming } from './server-timing.ts'
 import type { Watched } from './sweep.ts'
-import { endsWithInstance, failureOfFault } from './upstream-fault.ts'
-import { trailerFields } from './upstream-fields.ts'
+import { endsWithInstance, failureOfFault } from './upstream/upstream-fault.ts'
+import { trailerFields } from './upstream/upstream-fields.ts'
 
 /** A request under way to an instance, as the exchange sees it. */
 export interface Forwarding {

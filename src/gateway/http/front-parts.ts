@@ -3,7 +3,7 @@ import type { Traffic } from '../traffic.ts'
 import type { HttpLimits } from './http-limits.ts'
 import type { RequestObserver } from './request-observer.ts'
 import type { Sweep } from './sweep.ts'
-import type { UpstreamPools } from './upstream-pool.ts'
+import type { UpstreamPools } from './upstream/upstream-pool.ts'
 
 /** The parts of a front that each of its requests needs. */
 export interface FrontParts {

@@ -6,14 +6,14 @@ import type { Traffic } from '../traffic.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { Arrival } from './client-connection.ts'
 import type { FrontParts } from './front-parts.ts'
-import { FastServer } from './fast-server.ts'
-import { Http1Server } from './http1-server.ts'
-import { Http2Server } from './http2-server.ts'
+import { FastServer } from './http1/fast-server.ts'
+import { Http1Server } from './http1/http1-server.ts'
+import { Http2Server } from './http2/http2-server.ts'
 import { defaultHttpLimits } from './http-limits.ts'
 import type { HttpLimits } from './http-limits.ts'
 import type { RequestObserver } from './request-observer.ts'
 import { Sweep } from './sweep.ts'
-import { UpstreamPools } from './upstream-pool.ts'
+import { UpstreamPools } from './upstream/upstream-pool.ts'
 
 export type { Arrival } from './client-connection.ts'
 
@@ -31,7 +31,10 @@ export interface HttpFrontDeps {
    */
   readonly trustsPeer?: (address: string) => boolean
   readonly limits?: Partial<HttpLimits>
-  /** Whether the fast road is open; it is if this is absent. Tests close it to have all requests on the full road. */
+  /**
+   * Whether the fast road is open; it is if this is absent. Tests close it to have all requests on the
+   * full road.
+   */
   readonly fastRoad?: boolean
   /** Called for the log on a fault of the gateway itself; the client is answered 500. */
   readonly onError?: (error: unknown) => void

@@ -18,8 +18,8 @@ export class Sweep {
   readonly #timer: NodeJS.Timeout
   readonly #periodMs: number
   /**
-   * When the sweep looks next. It serves as the present time for what moves with every request: it costs nothing
-   * to read, and a transfer is found stuck late by one period at most, never early.
+   * When the sweep looks next. It serves as the present time for what moves with every request: it costs
+   * nothing to read, and a transfer is found stuck late by one period at most, never early.
    */
   nextLookMs: number
 

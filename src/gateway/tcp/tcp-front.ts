@@ -3,7 +3,7 @@ import type { RouteService } from '../../domain/service/route-feed.ts'
 import { Standing } from '../clients/connection-use.ts'
 import type { ConnectionUse } from '../clients/connection-use.ts'
 import { defaultHttpLimits } from '../http/http-limits.ts'
-import { connectUpstream } from '../http/upstream-address.ts'
+import { connectUpstream } from '../http/upstream/upstream-address.ts'
 import type { Admission, Traffic } from '../traffic.ts'
 import { TcpRelay } from './tcp-relay.ts'
 

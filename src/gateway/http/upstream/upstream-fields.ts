@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { ClientConnection } from './client-connection.ts'
-import { joinFieldLines } from './field-lines.ts'
-import type { RequestHead } from './request-head.ts'
+import type { ClientConnection } from '../client-connection.ts'
+import { joinFieldLines } from '../field-lines.ts'
+import type { RequestHead } from '../request-head.ts'
 
 /**
  * Fields about one connection only, and fields that the gateway writes itself. None is passed on as it came.

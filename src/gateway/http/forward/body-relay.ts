@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Sweep, Watched } from './sweep.ts'
+import type { Sweep, Watched } from '../sweep.ts'
 
 /**
  * A request's body on its way to an instance. The relay is needed because a reader that fails destroys the

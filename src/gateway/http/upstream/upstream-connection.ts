@@ -2,10 +2,12 @@ import type { OnReadOpts, Socket } from 'node:net'
 import { AnswerReader } from './answer-reader.ts'
 import type { AnswerHandler } from './answer-reader.ts'
 import { copyBytes } from './lent-copies.ts'
-import type { HttpLimits } from './http-limits.ts'
-import type { Sweep, Watched } from './sweep.ts'
+import type { HttpLimits } from '../http-limits.ts'
+import type { Sweep, Watched } from '../sweep.ts'
 
-/** A request that uses a connection to an instance, until its answer is complete or the connection fails. */
+/**
+ * A request that uses a connection to an instance, until its answer is complete or the connection fails.
+ */
 export interface UpstreamRequest extends AnswerHandler {
   readonly method: string
   /** Called when bytes can be written. It may be called at once. */
@@ -36,8 +38,8 @@ export interface UpstreamConnectionOptions {
 const closedEarlierMs = 1_000
 
 /**
- * Where the bytes of all instances arrive. They are read at once, and what is kept of them is copied. A buffer for
- * each arrival would cost more than the rest of the reading.
+ * Where the bytes of all instances arrive. They are read at once, and what is kept of them is copied. A
+ * buffer for each arrival would cost more than the rest of the reading.
  */
 const arrivals = Buffer.allocUnsafeSlow(copyBytes)
 

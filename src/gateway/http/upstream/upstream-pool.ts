@@ -1,9 +1,9 @@
-import type { Admission } from '../traffic.ts'
+import type { Admission } from '../../traffic.ts'
 import { GrpcSessions } from './grpc-sessions.ts'
-import type { HttpLimits } from './http-limits.ts'
+import type { HttpLimits } from '../http-limits.ts'
 import { connectUpstream } from './upstream-address.ts'
 import type { ConnectOptions, UpstreamAddress } from './upstream-address.ts'
-import type { Sweep } from './sweep.ts'
+import type { Sweep } from '../sweep.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
 
 /**

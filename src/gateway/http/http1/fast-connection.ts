@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
-import type { ClientConnection } from './client-connection.ts'
-import { Exchange } from './exchange.ts'
+import type { ClientConnection } from '../client-connection.ts'
+import { Exchange } from '../exchange.ts'
 import { FastBody } from './fast-body.ts'
 import { FastSide } from './fast-side.ts'
-import type { FrontParts } from './front-parts.ts'
-import { forwardPlain } from './plain-forward.ts'
+import type { FrontParts } from '../front-parts.ts'
+import { forwardPlain } from '../forward/plain-forward.ts'
 import { readCertainHead } from './request-reader.ts'
 import type { CertainHead } from './request-reader.ts'
-import type { Watched } from './sweep.ts'
+import type { Watched } from '../sweep.ts'
 
 /** The most pieces in which the fast road takes a head. So what a slow head costs is bounded. */
 const maxPieces = 8

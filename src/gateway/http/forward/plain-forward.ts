@@ -1,12 +1,12 @@
-import type { Admission } from '../traffic.ts'
+import type { Admission } from '../../traffic.ts'
 import { BodyRelay } from './body-relay.ts'
-import type { Exchange, Forwarding } from './exchange.ts'
-import { HttpFailure } from './http-failure.ts'
-import type { UpstreamConnection, UpstreamRequest } from './upstream-connection.ts'
-import { UpstreamFault } from './request-observer.ts'
-import { upstreamLines } from './upstream-fields.ts'
-import { faultOf } from './upstream-fault.ts'
-import type { UpstreamPool } from './upstream-pool.ts'
+import type { Exchange, Forwarding } from '../exchange.ts'
+import { HttpFailure } from '../http-failure.ts'
+import type { UpstreamConnection, UpstreamRequest } from '../upstream/upstream-connection.ts'
+import { UpstreamFault } from '../request-observer.ts'
+import { upstreamLines } from '../upstream/upstream-fields.ts'
+import { faultOf } from '../upstream/upstream-fault.ts'
+import type { UpstreamPool } from '../upstream/upstream-pool.ts'
 
 /**
  * Forwards a request without a body, or with a body of known length, on a connection that other requests use

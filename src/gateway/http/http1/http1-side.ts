@@ -2,8 +2,8 @@ import { ServerResponse } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
-import type { ClientConnection } from './client-connection.ts'
-import type { UpgradableSide } from './websocket-forward.ts'
+import type { ClientConnection } from '../client-connection.ts'
+import type { UpgradableSide } from '../forward/websocket-forward.ts'
 
 /**
  * The largest body that is written in one string with its head, which is cheaper than two pieces. Each byte

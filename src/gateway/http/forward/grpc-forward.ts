@@ -1,14 +1,14 @@
 import { constants } from 'node:http2'
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
-import type { Admission } from '../traffic.ts'
+import type { Admission } from '../../traffic.ts'
 import type { BodyRelay } from './body-relay.ts'
-import type { Exchange, Forwarding } from './exchange.ts'
-import type { GrpcSessions } from './grpc-sessions.ts'
+import type { Exchange, Forwarding } from '../exchange.ts'
+import type { GrpcSessions } from '../upstream/grpc-sessions.ts'
 import { relayBody } from './plain-forward.ts'
-import { UpstreamFault } from './request-observer.ts'
-import { flatFields, groupedFields } from './server-fields.ts'
-import { faultOf } from './upstream-fault.ts'
-import { upstreamFields } from './upstream-fields.ts'
+import { UpstreamFault } from '../request-observer.ts'
+import { flatFields, groupedFields } from '../upstream/server-fields.ts'
+import { faultOf } from '../upstream/upstream-fault.ts'
+import { upstreamFields } from '../upstream/upstream-fields.ts'
 
 /** Forwards a gRPC call, both ways at once, as a stream of HTTP/2. */
 export function forwardGrpc(exchange: Exchange, admission: Admission): Forwarding {

@@ -1,5 +1,5 @@
-import { fieldLines, splitFieldLines } from './field-lines.ts'
-import { UpstreamFault } from './request-observer.ts'
+import { fieldLines, splitFieldLines } from '../field-lines.ts'
+import { UpstreamFault } from '../request-observer.ts'
 
 /** Hears of an answer while it arrives. The calls come in the order of the bytes. */
 export interface AnswerHandler {
@@ -52,7 +52,10 @@ const chunkSize = /^([0-9A-Fa-f]{1,12})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/
 const maxChunkLineBytes = 4_096
 const keepAliveHint = /(?:^|[,\s])timeout=(\d{1,6})(?:$|[,\s])/i
 
-/** Reads the answers of one connection, one after the other. It throws `AnswerFault` on what it can not read. */
+/**
+ * Reads the answers of one connection, one after the other. It throws `AnswerFault` on what it can not
+ * read.
+ */
 export class AnswerReader {
   /** Whether the connection may carry another request after the answer that is complete. */
   reusable = false
@@ -226,7 +229,9 @@ export class AnswerReader {
     return end + 4
   }
 
-  /** `exact`: no bytes came after the answer. Bytes that nobody asked for must not be taken for an answer. */
+  /**
+   * `exact`: no bytes came after the answer. Bytes that nobody asked for must not be taken for an answer.
+   */
   #complete(trailers: readonly string[], exact: boolean): void {
     const handler = this.#handler
     this.stop()

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
-import type { ConnectionUse } from '../clients/connection-use.ts'
-import type { ClientConnection } from './client-connection.ts'
+import type { ConnectionUse } from '../../clients/connection-use.ts'
+import type { ClientConnection } from '../client-connection.ts'
 import { FastConnection } from './fast-connection.ts'
-import type { FrontParts } from './front-parts.ts'
+import type { FrontParts } from '../front-parts.ts'
 import type { Http1Server } from './http1-server.ts'
 import { lateHead, refuseConnection } from './http1-refusal.ts'
-import { http1Use } from './http-use.ts'
+import { http1Use } from '../http-use.ts'
 
 /** The fast road: the connections of HTTP/1.1 whose requests so far were certain. */
 export class FastServer {

@@ -1,13 +1,13 @@
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Admission } from '../traffic.ts'
+import type { Admission } from '../../traffic.ts'
 import type { BodyRelay } from './body-relay.ts'
-import type { Exchange, Forwarding } from './exchange.ts'
+import type { Exchange, Forwarding } from '../exchange.ts'
 import { relayBody } from './plain-forward.ts'
-import { UpstreamFault } from './request-observer.ts'
-import { faultOf } from './upstream-fault.ts'
-import { trailerFields, upstreamFields } from './upstream-fields.ts'
+import { UpstreamFault } from '../request-observer.ts'
+import { faultOf } from '../upstream/upstream-fault.ts'
+import { trailerFields, upstreamFields } from '../upstream/upstream-fields.ts'
 
 /**
  * Forwards the requests that need every step of the protocol: those with `Expect`, a body without a length

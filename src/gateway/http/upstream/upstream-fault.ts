@@ -1,8 +1,8 @@
 import { AnswerFault } from './answer-reader.ts'
-import { HttpFailure } from './http-failure.ts'
-import { UpstreamFault } from './request-observer.ts'
+import { HttpFailure } from '../http-failure.ts'
+import { UpstreamFault } from '../request-observer.ts'
 import { ConnectTimeout } from './upstream-address.ts'
-import type { EndReason } from '../traffic.ts'
+import type { EndReason } from '../../traffic.ts'
 
 /**
  * Returns how an instance failed. It is found from the error that the connection to the instance reported.

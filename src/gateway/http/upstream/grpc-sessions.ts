@@ -1,6 +1,6 @@
 import { connect } from 'node:http2'
 import type { ClientHttp2Session } from 'node:http2'
-import type { HttpLimits } from './http-limits.ts'
+import type { HttpLimits } from '../http-limits.ts'
 import { connectUpstream } from './upstream-address.ts'
 import type { UpstreamAddress } from './upstream-address.ts'
 

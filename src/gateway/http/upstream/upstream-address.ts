@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { OnReadOpts, Socket } from 'node:net'
-import type { HttpLimits } from './http-limits.ts'
+import type { HttpLimits } from '../http-limits.ts'
 
 export interface UpstreamAddress {
   readonly host: string

@@ -1,9 +1,9 @@
 import { constants } from 'node:http2'
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
-import type { ClientConnection } from './client-connection.ts'
-import { flatFields, groupedFields } from './server-fields.ts'
-import type { UpgradableSide } from './websocket-forward.ts'
+import type { ClientConnection } from '../client-connection.ts'
+import { flatFields, groupedFields } from '../upstream/server-fields.ts'
+import type { UpgradableSide } from '../forward/websocket-forward.ts'
 
 /** One request of an HTTP/2 client: a stream of its connection. */
 export class Http2Side implements UpgradableSide {

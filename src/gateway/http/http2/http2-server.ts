@@ -1,22 +1,22 @@
 import { constants, performServerHandshake } from 'node:http2'
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
-import { Standing } from '../clients/connection-use.ts'
-import type { ConnectionUse } from '../clients/connection-use.ts'
-import type { ClientConnection } from './client-connection.ts'
-import { forwardExactly } from './exact-forward.ts'
-import { Exchange } from './exchange.ts'
-import type { Forward } from './exchange.ts'
-import type { FrontParts } from './front-parts.ts'
-import { forwardGrpc } from './grpc-forward.ts'
-import { isField } from './field-lines.ts'
-import { HttpFailure } from './http-failure.ts'
-import { HttpUse } from './http-use.ts'
+import { Standing } from '../../clients/connection-use.ts'
+import type { ConnectionUse } from '../../clients/connection-use.ts'
+import type { ClientConnection } from '../client-connection.ts'
+import { forwardExactly } from '../forward/exact-forward.ts'
+import { Exchange } from '../exchange.ts'
+import type { Forward } from '../exchange.ts'
+import type { FrontParts } from '../front-parts.ts'
+import { forwardGrpc } from '../forward/grpc-forward.ts'
+import { isField } from '../field-lines.ts'
+import { HttpFailure } from '../http-failure.ts'
+import { HttpUse } from '../http-use.ts'
 import { Http2Side } from './http2-side.ts'
-import { forwardPlain } from './plain-forward.ts'
-import { readRequestHead } from './request-head.ts'
-import type { ReceivedHead, RequestHead } from './request-head.ts'
-import { webSocketForward } from './websocket-forward.ts'
+import { forwardPlain } from '../forward/plain-forward.ts'
+import { readRequestHead } from '../request-head.ts'
+import type { ReceivedHead, RequestHead } from '../request-head.ts'
+import { webSocketForward } from '../forward/websocket-forward.ts'
 
 /** Speaks HTTP/2 on connections that are given to it one by one. */
 export class Http2Server {
@@ -139,8 +139,8 @@ function withoutPseudoHeaders(raw: readonly string[]): string[] {
     const name = raw[index] ?? ''
     if (name.startsWith(':')) continue
     const value = raw[index + 1] ?? ''
-    // The fields become lines of HTTP/1.1. Node lets no other names and values through; a line must not depend on
-    // that.
+    // The fields become lines of HTTP/1.1. Node lets no other names and values through; a line must not
+    // depend on that.
     if (!isField(name, value)) throw new HttpFailure(400, 'A header of the request is not valid.')
     fields.push(name, value)
   }

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { renderErrorPage } from './error-page.ts'
-import { joinFieldLines } from './field-lines.ts'
-import type { HttpLimits } from './http-limits.ts'
+import { renderErrorPage } from '../error-page.ts'
+import { joinFieldLines } from '../field-lines.ts'
+import type { HttpLimits } from '../http-limits.ts'
 
 /** Why a connection of HTTP/1.1 is ended although no request of it is under way. */
 export interface Http1Refusal {

@@ -2,22 +2,22 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { ConnectionUse } from '../clients/connection-use.ts'
-import type { ClientConnection } from './client-connection.ts'
-import { forwardExactly } from './exact-forward.ts'
-import { Exchange } from './exchange.ts'
-import type { FrontParts } from './front-parts.ts'
+import type { ConnectionUse } from '../../clients/connection-use.ts'
+import type { ClientConnection } from '../client-connection.ts'
+import { forwardExactly } from '../forward/exact-forward.ts'
+import { Exchange } from '../exchange.ts'
+import type { FrontParts } from '../front-parts.ts'
 import { lateHead, refuseConnection } from './http1-refusal.ts'
 import { Http1Side, upgradeResponse } from './http1-side.ts'
-import { HttpFailure } from './http-failure.ts'
-import { http1Use } from './http-use.ts'
-import { forwardPlain } from './plain-forward.ts'
-import { readRequestHead } from './request-head.ts'
-import { webSocketForward } from './websocket-forward.ts'
+import { HttpFailure } from '../http-failure.ts'
+import { http1Use } from '../http-use.ts'
+import { forwardPlain } from '../forward/plain-forward.ts'
+import { readRequestHead } from '../request-head.ts'
+import { webSocketForward } from '../forward/websocket-forward.ts'
 
 /**
- * The full road: HTTP/1.1 by Node's own server, for the requests that the fast road leaves to it. It answers on
- * connections that are given to it one by one; it does not listen itself.
+ * The full road: HTTP/1.1 by Node's own server, for the requests that the fast road leaves to it. It
+ * answers on connections that are given to it one by one; it does not listen itself.
  */
 export class Http1Server {
   readonly #parts: FrontParts

@@ -1,8 +1,8 @@
-import { fieldLines, splitFieldLines } from './field-lines.ts'
-import { HttpFailure } from './http-failure.ts'
-import type { HttpLimits } from './http-limits.ts'
-import { readRequestHead } from './request-head.ts'
-import type { RequestHead } from './request-head.ts'
+import { fieldLines, splitFieldLines } from '../field-lines.ts'
+import { HttpFailure } from '../http-failure.ts'
+import type { HttpLimits } from '../http-limits.ts'
+import { readRequestHead } from '../request-head.ts'
+import type { RequestHead } from '../request-head.ts'
 
 /** A head that the fast road takes. */
 export interface CertainHead {

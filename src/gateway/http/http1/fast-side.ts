@@ -1,24 +1,24 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { ClientConnection } from './client-connection.ts'
-import type { ClientSide } from './client-side.ts'
+import type { ClientConnection } from '../client-connection.ts'
+import type { ClientSide } from '../client-side.ts'
 import type { FastBody } from './fast-body.ts'
-import { joinFieldLines } from './field-lines.ts'
+import { joinFieldLines } from '../field-lines.ts'
 import { dateLine } from './http-date.ts'
-import { withCopy } from './lent-copies.ts'
+import { withCopy } from '../upstream/lent-copies.ts'
 
 /**
- * The largest piece of a body that is written in one string with what comes before it, which is cheaper than
- * two pieces. Each byte becomes one character.
+ * The largest piece of a body that is written in one string with what comes before it, which is cheaper
+ * than two pieces. Each byte becomes one character.
  */
 const maxMergedBytes = 8_192
 
 const noBody = Readable.from([])
 
 /**
- * One request of an HTTP/1.1 client on the fast road. What belongs in one packet is collected until the end of
- * the answer, or until `flush`.
+ * One request of an HTTP/1.1 client on the fast road. What belongs in one packet is collected until the
+ * end of the answer, or until `flush`.
  */
 export class FastSide implements ClientSide {
   readonly connection: ClientConnection
