@@ -87,14 +87,15 @@ export class FastConnection implements Watched {
       const more = taken === 0 ? chunk : chunk.subarray(taken)
       const bytes = this.#rest === undefined ? more : Buffer.concat([this.#rest, more])
       if (this.#side === undefined) this.#read(bytes)
-      else this.#keep(bytes)
+      else this.#keep(bytes, this.#side)
     }
   }
 
   /** Keeps what was sent before the answer, and reads no more than a head of it. */
-  #keep(bytes: Buffer): void {
+  #keep(bytes: Buffer, side: FastSide): void {
     const { socket, parts } = this.#options
     this.#rest = bytes
+    side.aheadBytes = bytes.length
     if (bytes.length > parts.limits.maxHeaderBytes) socket.pause()
   }
 

@@ -23,6 +23,8 @@ const noBody = Readable.from([])
 export class FastSide implements ClientSide {
   readonly connection: ClientConnection
   headGiven = false
+  /** Bytes that the client sent ahead of the answer. */
+  aheadBytes = 0
   readonly #socket: Socket
   readonly #body: FastBody | undefined
   readonly #isHead: boolean
@@ -58,7 +60,7 @@ export class FastSide implements ClientSide {
   }
 
   get heldBytes(): number {
-    return (this.#body?.readableLength ?? 0) + this.#socket.writableLength
+    return (this.#body?.readableLength ?? 0) + this.#socket.writableLength + this.aheadBytes
   }
 
   trailers(): readonly string[] {

@@ -5,6 +5,10 @@ import type { ClientConnection } from '../client-connection.ts'
 import { flatFields, groupedFields } from '../upstream/server-fields.ts'
 import type { UpgradableSide } from '../forward/websocket-forward.ts'
 
+function flushSide(side: Http2Side): void {
+  side.flush()
+}
+
 /** One request of an HTTP/2 client: a stream of its connection. */
 export class Http2Side implements UpgradableSide {
   readonly connection: ClientConnection
@@ -13,6 +17,9 @@ export class Http2Side implements UpgradableSide {
   readonly #grpc: boolean
   headGiven = false
   #bodyless = false
+  /** The first chunk, if it was not written yet. */
+  #held: Buffer | undefined
+  #hasWritten = false
   #sendsTrailers = false
   #requestTrailers: readonly string[] = []
   #trailers: readonly string[] = []
@@ -61,12 +68,24 @@ export class Http2Side implements UpgradableSide {
     }
   }
 
-  /** Does nothing, because every write is sent at once. */
-  flush(): void {}
+  flush(): void {
+    const held = this.#held
+    this.#held = undefined
+    if (held !== undefined && this.#usable()) this.#stream.write(held)
+  }
 
   write(chunk: Buffer): boolean {
     if (this.#bodyless || !this.#usable()) return true
-    return this.#stream.write(Buffer.from(chunk))
+    const copy = Buffer.from(chunk)
+    if (this.#hasWritten) {
+      this.flush()
+      return this.#stream.write(copy)
+    }
+    // It may be the whole body, which is then sent in one frame with its end.
+    this.#hasWritten = true
+    this.#held = copy
+    process.nextTick(flushSide, this)
+    return true
   }
 
   onDrain(listener: () => void): void {
@@ -76,7 +95,9 @@ export class Http2Side implements UpgradableSide {
   end(trailers?: readonly string[]): void {
     this.#trailers = trailers ?? []
     const stream = this.#stream
-    if (!stream.destroyed && !this.#bodyless) stream.end()
+    const held = this.#held
+    this.#held = undefined
+    if (!stream.destroyed && !this.#bodyless) stream.end(held)
     if (stream.readableEnded) return
     // The rest of the request is not needed. If the stream were not closed here, it would wait for that
     // rest.
