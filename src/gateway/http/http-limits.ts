@@ -17,8 +17,8 @@ export interface HttpLimits {
   readonly keepAliveMs: number
   readonly maxRequestsPerConnection: number
   /**
-   * The largest number of HTTP/1.1 requests that are sent before the answers to earlier ones; browsers send
-   * none.
+   * The largest number of HTTP/1.1 requests that the full road reads before the answers to earlier ones;
+   * browsers send none. The fast road reads one after the other.
    */
   readonly maxPipelined: number
   readonly maxConcurrentStreams: number
