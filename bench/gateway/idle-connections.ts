@@ -7,7 +7,7 @@ import type { Proxy } from './proxy.ts'
 
 export const idleConnections = 10_000
 /** The number of connections that are opened at the same time. */
-const atOnce = 200
+const atOnce = 50
 /** How long a proxy may take to free what it used for the requests. */
 const settleMs = 2_000
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
