@@ -85,6 +85,9 @@ export async function benchGateway(root: string): Promise<Section> {
       running.push(proxy)
       proxies.push(proxy)
     }
+    // Before any load: later a process has memory left that it would use for the connections.
+    const idleBytes: IdleBytes = new Map()
+    for (const proxy of proxies) idleBytes.set(proxy.name, await bytesPerIdleConnection(proxy))
     const results: Results = new Map()
     const addedUs: number[] = []
     for (let round = -warmUpRounds; round < rounds; round++) {
@@ -94,8 +97,6 @@ export async function benchGateway(root: string): Promise<Section> {
       }
       if (round >= 0) addedUs.push(await addedLatencyUs(proxies[0], upstreams))
     }
-    const idleBytes: IdleBytes = new Map()
-    for (const proxy of proxies) idleBytes.set(proxy.name, await bytesPerIdleConnection(proxy))
     return report({ results, names: proxies.map(({ name }) => name), addedUs, idleBytes })
   } finally {
     for (const one of running.toReversed()) await one.stop()
