@@ -29,7 +29,8 @@ const beginning = /^[A-Z]{1,7}(?:$| (?:[\t\x20-\x7e\x80-\xff]|\r\n)*\r?$)/
  */
 export function readCertainHead(bytes: Buffer, limits: HttpLimits): ReadHead {
   const end = bytes.indexOf(endOfHead)
-  if ((end < 0 ? bytes.length : end) > limits.maxHeaderBytes) return 'uncertain'
+  // Up to three bytes of the end may be there already. A head is not judged by how it was cut.
+  if ((end < 0 ? bytes.length - 3 : end) > limits.maxHeaderBytes) return 'uncertain'
   if (end < 0) return beginning.test(bytes.toString('latin1')) ? 'incomplete' : 'uncertain'
   const text = bytes.toString('latin1', 0, end + 2)
   const line = certain.exec(text)
