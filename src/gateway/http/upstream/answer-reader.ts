@@ -42,20 +42,21 @@ type Part = (typeof Part)[keyof typeof Part]
 
 const head = new RegExp(String.raw`^HTTP/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n${fieldLines}$`)
 const trailerLines = new RegExp(`^${fieldLines}$`)
+/** A line that would say anew where the body ends, which is over. */
+const framingLine = /^(?:content-length|transfer-encoding):/im
 const headStart = 'HTTP/1.'
 const endOfHead = Buffer.from('\r\n\r\n')
 const endOfLine = Buffer.from('\r\n')
 const statusAt = 9
 const reasonAt = 13
 const digits = /^\d{1,15}$/
-const chunkSize = /^([0-9A-Fa-f]{1,12})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/
+const token = String.raw`[!#$%&'*+.^_\x60|~0-9A-Za-z-]+`
+const quoted = String.raw`"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"`
+const chunkSize = new RegExp(`^([0-9A-Fa-f]{1,12})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`)
 const maxChunkLineBytes = 4_096
 const keepAliveHint = /(?:^|[,\s])timeout=(\d{1,6})(?:$|[,\s])/i
 
-/**
- * Reads the answers of one connection, one after the other. It throws `AnswerFault` on what it can not
- * read.
- */
+/** Reads the answers of one connection one by one. It throws `AnswerFault` on what it can not read. */
 export class AnswerReader {
   /** Whether the connection may carry another request after the answer that is complete. */
   reusable = false
@@ -140,7 +141,8 @@ export class AnswerReader {
 
   #readHead(bytes: Buffer, at: number): number | undefined {
     const end = bytes.indexOf(endOfHead, at)
-    if (end < 0 ? bytes.length - at > this.#maxHeadBytes : end - at > this.#maxHeadBytes) {
+    // Up to three bytes of the end may be there already. A head is not judged by how it was cut.
+    if ((end < 0 ? bytes.length - 3 : end) - at > this.#maxHeadBytes) {
       throw new AnswerFault('the head is too large', UpstreamFault.TooLarge)
     }
     if (end < 0) {
@@ -153,29 +155,22 @@ export class AnswerReader {
     const lineEnd = text.indexOf('\r\n')
     const status = Number(text.slice(statusAt, statusAt + 3))
     const fields = splitFieldLines(text, lineEnd + 2)
+    const framing = readFraming(fields, text.charCodeAt(7) === 0x31)
     if (status < 200) {
       if (status === 101) throw new AnswerFault('the protocol was switched without being asked')
       this.#handler?.inform(status, fields)
     } else {
-      const hasBody = this.#frame(status, fields, text.charCodeAt(7) === 0x31)
+      const hasBody = this.#frame(status, framing)
       this.#handler?.head(status, text.slice(reasonAt, lineEnd), fields)
       if (!hasBody) this.#complete([], end + 4 === bytes.length)
     }
     return end + 4
   }
 
-  /** Reads from the fields where the body ends. Returns whether there is one. */
-  #frame(status: number, fields: readonly string[], isVersion11: boolean): boolean {
-    const found = readFraming(fields)
-    this.reusable = isVersion11 ? !found.closes : found.keepsAlive && !found.closes
-    this.keptIdleMs = found.keptIdleMs
-    const { length, coding } = found
-    if (
-      coding !== undefined &&
-      (length !== undefined || !isVersion11 || coding.toLowerCase() !== 'chunked')
-    ) {
-      throw new AnswerFault('the length of the body is not clear')
-    }
+  /** Notes where the body ends. Returns whether there is one. */
+  #frame(status: number, { length, coding, closes, keepsAlive, keptIdleMs }: Framing): boolean {
+    this.reusable = keepsAlive && !closes
+    this.keptIdleMs = keptIdleMs
     if (this.#toHead || status === 204 || status === 304) return false
     if (coding !== undefined) {
       this.#part = Part.ChunkSize
@@ -203,7 +198,7 @@ export class AnswerReader {
 
   #readChunkSize(bytes: Buffer, at: number): number | undefined {
     const end = bytes.indexOf(endOfLine, at)
-    if ((end < 0 ? bytes.length : end) - at > maxChunkLineBytes)
+    if ((end < 0 ? bytes.length - 1 : end) - at > maxChunkLineBytes)
       throw new AnswerFault('a chunk line is too long')
     if (end < 0) return undefined
     const [, size] = chunkSize.exec(bytes.toString('latin1', at, end)) ?? []
@@ -219,12 +214,13 @@ export class AnswerReader {
       return at + 2
     }
     const end = bytes.indexOf(endOfHead, at)
-    if ((end < 0 ? bytes.length : end) - at > this.#maxHeadBytes) {
+    if ((end < 0 ? bytes.length - 3 : end) - at > this.#maxHeadBytes) {
       throw new AnswerFault('the trailers are too large', UpstreamFault.TooLarge)
     }
     if (end < 0) return undefined
     const text = bytes.toString('latin1', at, end + 2)
-    if (!trailerLines.test(text)) throw new AnswerFault('the trailers are not valid')
+    if (!trailerLines.test(text) || framingLine.test(text))
+      throw new AnswerFault('the trailers are not valid')
     this.#complete(splitFieldLines(text, 0), end + 4 === bytes.length)
     return end + 4
   }
@@ -248,19 +244,24 @@ interface Framing {
   keptIdleMs: number
 }
 
-function readFraming(fields: readonly string[]): Framing {
+function readFraming(fields: readonly string[], isVersion11: boolean): Framing {
   const found: Framing = {
     length: undefined,
     coding: undefined,
     closes: false,
-    keepsAlive: false,
+    keepsAlive: isVersion11,
     keptIdleMs: Infinity,
   }
   for (let index = 0; index < fields.length; index += 2) {
     const name = fields[index] ?? ''
     // Most names are known to be others by their length.
-    if (name.length !== 10 && name.length !== 14 && name.length !== 17) continue
+    const { length } = name
+    if (length !== 10 && length !== 14 && length !== 16 && length !== 17) continue
     readFramingField(found, name.toLowerCase(), fields[index + 1] ?? '')
+  }
+  const { length, coding } = found
+  if (coding !== undefined && (length !== undefined || !isVersion11 || coding.toLowerCase() !== 'chunked')) {
+    throw new AnswerFault('the length of the body is not clear')
   }
   return found
 }
@@ -272,10 +273,10 @@ function readFramingField(found: Framing, name: string, value: string): void {
   } else if (name === 'transfer-encoding') {
     if (found.coding !== undefined) throw new AnswerFault('the body is coded twice')
     found.coding = value
-  } else if (name === 'connection') {
+  } else if (name === 'connection' || name === 'proxy-connection') {
     const lower = value.toLowerCase()
     if (/(?:^|[,\s])close(?:$|[,\s])/.test(lower)) found.closes = true
-    else if (lower.includes('keep-alive')) found.keepsAlive = true
+    else if (/(?:^|[,\s])keep-alive(?:$|[,\s])/.test(lower)) found.keepsAlive = true
   } else if (name === 'keep-alive') {
     const seconds = keepAliveHint.exec(value)?.[1]
     if (seconds !== undefined) found.keptIdleMs = Number(seconds) * 1_000
