@@ -61,6 +61,31 @@ class Scene {
     return 'open'
   }
 
+  /**
+   * Accepts a connection of a trusted proxy, which then names its client or, if `client` is undefined, does
+   * not.
+   */
+  openFromProxy(name: string, client?: string, standing: Standing = Standing.Idle): string {
+    const socket = this.waitForClient(name)
+    if (typeof socket === 'string') return socket
+    const refusal = this.clients.settle(socket.place, client)
+    if (refusal !== undefined) {
+      socket.socket.destroy()
+      return refusal
+    }
+    this.#use(socket.place, { name, standing, quietMs: 60_000, socket: socket.socket })
+    return 'open'
+  }
+
+  /** Accepts a connection of a trusted proxy that says nothing yet. */
+  waitForClient(name: string): { readonly place: OpenConnection; readonly socket: FakeSocket } | string {
+    const socket = new FakeSocket('10.0.0.1')
+    const place = this.clients.takeFromProxy(socket as unknown as ClientSocket)
+    if (typeof place === 'string') return place
+    this.#sockets.set(name, socket)
+    return { place, socket }
+  }
+
   close(name: string): void {
     this.#sockets.get(name)?.destroy()
   }
@@ -244,6 +269,72 @@ describe('connections of clients', () => {
         own.clients.close()
       }),
     )
+  })
+})
+
+describe('connections of trusted proxies', () => {
+  let scene: Scene
+
+  afterEach(() => scene.clients.close())
+
+  it('count as connections of the clients that the proxy names', () => {
+    scene = new Scene({ connectionsPerSource: 2 })
+    const open = (client: string) => scene.openFromProxy(client, client, Standing.Busy)
+    assert.deepEqual(['1.0.0.1', '1.0.0.1', '1.0.0.1'].map(open), ['open', 'open', 'connections-of-source'])
+    assert.equal(scene.open('own', '1.0.0.1'), 'connections-of-source')
+    assert.equal(open('1.0.0.2'), 'open')
+    assert.equal(scene.clients.all, 3)
+    // The proxy may connect by itself as if none of these were its own.
+    assert.equal(scene.open('its own', '10.0.0.1'), 'open')
+  })
+
+  it('are bounded only by the bound of all if the proxy names nobody', () => {
+    scene = new Scene({ connectionsPerSource: 1, connections: 5 })
+    const open = (_: unknown, index: number) => scene.openFromProxy(String(index), undefined, Standing.Busy)
+    const opened = Array.from({ length: 6 }, open)
+    assert.deepEqual(opened, ['open', 'open', 'open', 'open', 'open', 'connections'])
+    assert.equal(scene.clients.all, 5)
+  })
+
+  it('of which nobody knows the clients are not closed for a source that has many', () => {
+    scene = new Scene({ connections: 10 })
+    for (let index = 0; index < 5; index++) scene.openFromProxy(`proxy ${index}`)
+    for (let index = 0; index < 20; index++) scene.open(`own ${index}`, '1.0.0.1', Standing.Idle)
+    assert.equal(scene.ended.length, 15)
+    assert(scene.ended.every((name) => name.startsWith('own')))
+  })
+
+  it('get in for the client that is named, or not, also if no place is free', () => {
+    scene = new Scene({ connections: 4 })
+    scene.open('one', '1.0.0.1', Standing.Idle, 600_000)
+    for (let index = 0; index < 3; index++) scene.open(`many ${index}`, '1.0.0.2', Standing.Busy, 0)
+    // Who has most gets no place of another one because it comes over a proxy, and others get one of its own.
+    assert.equal(scene.openFromProxy('more', '1.0.0.2'), 'connections')
+    assert.deepEqual(scene.ended, [])
+    assert.equal(scene.openFromProxy('other', '1.0.0.3', Standing.Busy), 'open')
+    assert.deepEqual(scene.ended, ['one'])
+    assert.equal(scene.openFromProxy('third', '1.0.0.4', Standing.Busy), 'open')
+    assert.match(scene.ended[1] ?? '', /many/)
+    assert.equal(scene.clients.all, 4)
+  })
+
+  it('wait for their client beyond the bound of all, as far as there is a bound for that', () => {
+    scene = new Scene({ connections: 1 })
+    scene.open('busy', '1.0.0.1', Standing.Busy)
+    let waiting = 0
+    while (typeof scene.waitForClient(`waits ${waiting}`) !== 'string') waiting += 1
+    assert.equal(waiting, 256)
+    assert.deepEqual(scene.ended, [])
+  })
+
+  it('do not count any more once they have closed, before their client is named or after', () => {
+    scene = new Scene({})
+    scene.waitForClient('waits')
+    scene.openFromProxy('named', '2001:db8::1')
+    scene.openFromProxy('nameless')
+    assert.equal(scene.clients.all, 3)
+    for (const name of ['waits', 'named', 'nameless']) scene.close(name)
+    assert.equal(scene.clients.all, 0)
   })
 })
 

@@ -5,7 +5,8 @@ import type { ClientSocket } from './client-network.ts'
 import { Standing } from './connection-use.ts'
 import { holdersOverBudget } from './held-bytes.ts'
 import type { Holder } from './held-bytes.ts'
-import { networksOf } from './source.ts'
+import { networksOf, plainAddress } from './source.ts'
+import type { SourceNetwork } from './source.ts'
 
 /** Why a connection was closed for the sake of others. */
 export const ClosedFor = { Idle: 'idle', Silent: 'silent', Busy: 'busy', Memory: 'memory' } as const
@@ -16,6 +17,7 @@ export type ConnectionRefusal = 'connections' | 'connections-of-source'
 
 export interface ClientObserver {
   closed(why: ClosedFor): void
+  /** `source`: the client's network, or the client itself if a trusted proxy named it. */
   overBudget(holder: { readonly source: string; readonly bytes: number }): void
 }
 
@@ -25,6 +27,11 @@ const closedFor = {
   [Standing.Busy]: ClosedFor.Busy,
 } as const
 const lookEveryMs = 1_000
+/**
+ * The number of connections that may be open beyond the bound of all, because their trusted proxies have not
+ * named their clients yet. They wait for one packet.
+ */
+const maxUnsettled = 256
 
 /**
  * All open connections of clients, over all ports and protocols, kept within two kinds of bounds: one for
@@ -39,6 +46,10 @@ const lookEveryMs = 1_000
  * So a client with few connections gets in, and keeps them, whatever another has. Networks are compared by
  * the widest network that an address is in, and within it by its parts: many small networks that one hand
  * may have count together.
+ *
+ * Over one trusted proxy many clients come. As long as nothing says which of its connections belong to one
+ * client, each of them counts as a source of its own. So only the bound of all holds for the proxy, and
+ * nobody with many connections displaces it.
  */
 export class ClientConnections {
   readonly #limits: ClientLimits
@@ -49,6 +60,8 @@ export class ClientConnections {
   readonly #look: NodeJS.Timeout
   #most = 0
   #all = 0
+  /** How many connections came from trusted proxies so far. It makes their names different. */
+  #fromProxies = 0
 
   constructor(limits: ClientLimits, observer: ClientObserver) {
     this.#limits = limits
@@ -70,6 +83,41 @@ export class ClientConnections {
    */
   take(socket: ClientSocket): OpenConnection | ConnectionRefusal {
     const networks = networksOf(socket.remoteAddress ?? '')
+    return this.#refusalOf(networks) ?? this.#begin(socket, networks)
+  }
+
+  /**
+   * Like `take`, for a connection of a trusted proxy. Whether it displaces another one is decided by
+   * `settle`, which the caller calls as soon as it knows the client.
+   */
+  takeFromProxy(socket: ClientSocket): OpenConnection | ConnectionRefusal {
+    if (this.#all >= this.#limits.connections + maxUnsettled) return 'connections'
+    this.#fromProxies += 1
+    const name = `${plainAddress(socket.remoteAddress ?? '')} (connection ${this.#fromProxies})`
+    return this.#begin(socket, [{ name, times: 1 }])
+  }
+
+  /**
+   * Decides about a connection of `takeFromProxy` that is still open. From now on it counts as one of
+   * `client`'s or, if that is undefined, still as a source of its own. Returns the bound that refuses it;
+   * the caller then closes the connection, which does not count any more.
+   */
+  settle(connection: OpenConnection, client: string | undefined): ConnectionRefusal | undefined {
+    const { network } = connection
+    if (network === undefined) return undefined
+    const networks = client === undefined ? [network.source] : networksOf(client)
+    this.#leave(connection)
+    const refusal = this.#refusalOf(networks)
+    if (refusal === undefined) this.#enter(connection, networks)
+    return refusal
+  }
+
+  close(): void {
+    clearInterval(this.#look)
+  }
+
+  /** Makes room for a connection of these networks, or names the bound that it would exceed. */
+  #refusalOf(networks: readonly SourceNetwork[]): ConnectionRefusal | undefined {
     let network: ClientNetwork | undefined
     for (const [level, { name, times }] of networks.entries()) {
       network = level === 0 ? this.#networks.get(name) : network?.parts.get(name)
@@ -78,18 +126,17 @@ export class ClientConnections {
       if (isFull && !this.#closeIdle(network)) return 'connections-of-source'
     }
     const own = this.#networks.get(networks[0]?.name ?? '')?.count ?? 0
-    if (this.#all >= this.#limits.connections && !this.#makeRoom(own)) return 'connections'
+    return this.#all < this.#limits.connections || this.#makeRoom(own) ? undefined : 'connections'
+  }
+
+  #begin(socket: ClientSocket, networks: readonly SourceNetwork[]): OpenConnection {
     const connection = new OpenConnection(socket)
     this.#enter(connection, networks)
     socket.once('close', () => this.#leave(connection))
     return connection
   }
 
-  close(): void {
-    clearInterval(this.#look)
-  }
-
-  #enter(connection: OpenConnection, networks: ReturnType<typeof networksOf>): void {
+  #enter(connection: OpenConnection, networks: readonly SourceNetwork[]): void {
     let network: ClientNetwork | undefined
     for (const source of networks) {
       const siblings: Map<string, ClientNetwork> = network?.parts ?? this.#networks
@@ -182,10 +229,11 @@ export class ClientConnections {
     if (holders.length === 0) return
     const budgets = { perSourceBytes: heldBytesPerSource, allBytes: heldBytes }
     for (const { connection, networks, bytes } of holdersOverBudget(holders, budgets)) {
+      const source = connection.use?.clientBehind ?? networks.at(-1)?.name ?? ''
       this.#leave(connection)
       connection.end(this.#limits.endMs)
       this.#observer.closed(ClosedFor.Memory)
-      this.#observer.overBudget({ source: networks.at(-1)?.name ?? '', bytes })
+      this.#observer.overBudget({ source, bytes })
     }
   }
 }

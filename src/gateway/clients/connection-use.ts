@@ -20,6 +20,11 @@ export interface ConnectionUse {
   /** Bytes that are held because one of the connection's two sides does not take them. */
   readonly heldBytes: number
   /**
+   * The client for which a trusted proxy uses the connection now. It is absent if that is not known, or if
+   * the connection is the client's own.
+   */
+  readonly clientBehind?: string | undefined
+  /**
    * Ends the connection for the sake of others, politely if its protocol has a way. The caller makes sure
    * that it closes then.
    */

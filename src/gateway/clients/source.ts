@@ -22,15 +22,24 @@ export interface SourceNetwork {
 }
 
 /**
+ * The address without what only this machine adds to it. A socket that accepts IPv4 and IPv6 shows a client
+ * of IPv4 as an address of IPv6; this returns the address of IPv4. The scope of a link-local address, such
+ * as `%eth0`, is left out.
+ */
+export function plainAddress(address: string): string {
+  if (address.startsWith(mapped) && address.includes('.')) return address.slice(mapped.length)
+  const scope = address.indexOf('%')
+  return scope === -1 ? address : address.slice(0, scope)
+}
+
+/**
  * The networks that an address belongs to, widest first: of IPv4 the address alone, of IPv6 the networks of
- * `blocks`. `address` is as Node gives it. The scope of a link-local address, such as `%eth0`, is in none of
- * the networks.
+ * `blocks`. `address` is as Node gives it.
  */
 export function networksOf(address: string): readonly SourceNetwork[] {
-  if (address.startsWith(mapped) && address.includes('.'))
-    return [{ name: address.slice(mapped.length), times: 1 }]
-  if (!isIPv6(address)) return [{ name: address, times: 1 }]
-  const parts = groupsOf(address)
+  const plain = plainAddress(address)
+  if (!isIPv6(plain)) return [{ name: plain, times: 1 }]
+  const parts = groupsOf(plain)
   return blocks.map(({ bits, times }) => ({ name: `${prefixOf(parts, bits)}/${bits}`, times }))
 }
 
