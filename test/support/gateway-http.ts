@@ -160,6 +160,8 @@ export class TestFront {
   readonly errors: unknown[] = []
   /** The bytes held by each connection that was ended because it held too many. */
   readonly overBudget: number[] = []
+  /** The sources that were told for them. */
+  readonly overBudgetOf: string[] = []
   readonly front: HttpFront
   readonly #clients: ClientConnections
   readonly #servers: Server[] = []
@@ -171,7 +173,13 @@ export class TestFront {
   constructor(deps: Partial<HttpFrontDeps> = {}, limits: Partial<ClientLimits> = {}) {
     this.#clients = new ClientConnections(
       { ...defaultClientLimits, ...limits },
-      { closed: () => undefined, overBudget: ({ bytes }) => this.overBudget.push(bytes) },
+      {
+        closed: () => undefined,
+        overBudget: ({ source, bytes }) => {
+          this.overBudget.push(bytes)
+          this.overBudgetOf.push(source)
+        },
+      },
     )
     this.front = createHttpFront({
       routes: fixedRoutes(routeService()),

@@ -1,13 +1,18 @@
 import type { Socket } from 'node:net'
+import { plainAddress } from '../clients/source.ts'
+import type { TrustsPeer } from '../clients/trusted-proxies.ts'
 import { Roster } from '../roster.ts'
 import { joinFieldLines } from './field-lines.ts'
 import type { RequestHead } from './request-head.ts'
+import { chainedFields, clientBehind, saysSecure } from './trusted-origin.ts'
 
 /** The public port at which a connection came in. */
 export interface Arrival {
   /** The port as the service publishes it: without `ROOST_PORT_OFFSET`. */
   readonly publicPort: number
   readonly secure: boolean
+  /** The client's address, if a trusted proxy gave it in a PROXY header. */
+  readonly client?: string | undefined
 }
 
 /** Work on a request, such as its answer or a tunnel, that ends with the client's connection. */
@@ -29,7 +34,9 @@ export interface Ongoing {
 /** What all requests of one connection share. */
 export class ClientConnection {
   readonly arrival: Arrival
+  /** The address at the other end or, after a PROXY header, the one that the header gives. */
   readonly peer: string
+  /** Whether `peer` is a trusted proxy, so that its fields about the origin of a request are believed. */
   readonly trusted: boolean
   readonly http2: boolean
   /** The name in the TLS handshake; empty if the handshake named none. */
@@ -43,7 +50,10 @@ export class ClientConnection {
   openStreams = 0
   /** The time when a request last ended, or a byte of a tunnel last passed. */
   movedAtMs = performance.now()
+  /** The head of the last request that was routed. It is only kept of a trusted proxy. */
+  lastHead: RequestHead | undefined
   readonly #visiblePort: number
+  readonly #trustsPeer: TrustsPeer
   #lastAuthority: string | undefined
   #lastFields: readonly string[] = []
   #lastLines = ''
@@ -53,13 +63,14 @@ export class ClientConnection {
     readonly arrival: Arrival
     readonly http2: boolean
     readonly portOffset: number
-    readonly trustsPeer: ((address: string) => boolean) | undefined
+    readonly trustsPeer: TrustsPeer | undefined
   }) {
     const { socket, arrival } = options
     this.arrival = arrival
     this.http2 = options.http2
-    this.peer = plainAddress(socket.remoteAddress ?? 'unknown')
-    this.trusted = options.trustsPeer?.(this.peer) ?? false
+    this.#trustsPeer = options.trustsPeer ?? (() => false)
+    this.peer = arrival.client ?? plainAddress(socket.remoteAddress ?? 'unknown')
+    this.trusted = this.#trustsPeer(this.peer)
     this.#visiblePort = arrival.publicPort + options.portOffset
     const serverName = 'servername' in socket ? socket.servername : undefined
     this.serverName = typeof serverName === 'string' ? serverName.toLowerCase().replace(/\.$/, '') : ''
@@ -81,6 +92,21 @@ export class ClientConnection {
 
   get visiblePort(): number {
     return this.#visiblePort
+  }
+
+  /**
+   * The client for which a trusted proxy uses the connection now; undefined if that is not known. Of several
+   * requests at the same time, as in HTTP/2, it can not be said whose the connection is.
+   */
+  get clientBehind(): string | undefined {
+    const { lastHead: head } = this
+    if (head === undefined || this.http2 || this.ongoing.size !== 1) return undefined
+    return clientBehind(this.peer, head.fields, this.#trustsPeer)
+  }
+
+  /** Whether a trusted proxy says that the client of this request speaks TLS with it. */
+  proxySaysSecure(head: RequestHead): boolean {
+    return this.trusted && saysSecure(head.fields)
   }
 
   /**
@@ -117,41 +143,18 @@ export class ClientConnection {
    * The origin fields of a request from a trusted proxy. The values that the proxy sent are kept; where a
    * field is a chain, this connection is added at its end.
    */
-  chainedOriginFields(head: RequestHead): readonly string[] {
-    const said = (name: string): string | undefined => {
-      const values = head.fields.filter(
-        (_, index) => index % 2 === 1 && head.fields[index - 1]?.toLowerCase() === name,
-      )
-      return values.length === 0 ? undefined : values.join(', ')
-    }
-    const chain = (name: string, own: string): string => {
-      const before = said(name)
-      return before === undefined ? own : `${before}, ${own}`
-    }
-    return [
-      'X-Forwarded-For',
-      chain('x-forwarded-for', this.peer),
-      'X-Forwarded-Proto',
-      said('x-forwarded-proto') ?? (this.arrival.secure ? 'https' : 'http'),
-      'X-Forwarded-Host',
-      said('x-forwarded-host') ?? head.authority,
-      'X-Forwarded-Port',
-      said('x-forwarded-port') ?? String(this.#visiblePort),
-      'Forwarded',
-      chain('forwarded', this.#element(head.authority)),
-    ]
+  chainedOriginFields({ fields, authority }: RequestHead): readonly string[] {
+    return chainedFields(fields, {
+      peer: this.peer,
+      scheme: this.arrival.secure ? 'https' : 'http',
+      port: this.#visiblePort,
+      element: this.#element(authority),
+      authority,
+    })
   }
 
   #element(authority: string): string {
     const peer = this.peer.includes(':') ? `"[${this.peer}]"` : this.peer
     return `for=${peer};host="${authority}";proto=${this.arrival.secure ? 'https' : 'http'}`
   }
-}
-
-/**
- * The address of a client. A socket that accepts IPv4 and IPv6 shows an IPv4 client as an IPv6 address; this
- * returns the IPv4 address.
- */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ConnectionUse } from '../clients/connection-use.ts'
+import type { TrustsPeer } from '../clients/trusted-proxies.ts'
 import type { Routes } from '../routes.ts'
 import type { Traffic } from '../traffic.ts'
 import { ClientConnection } from './client-connection.ts'
@@ -29,7 +30,7 @@ export interface HttpFrontDeps {
    * Whether `Forwarded` and `X-Forwarded-*` of this peer are believed and extended. If it is absent, no
    * peer is trusted.
    */
-  readonly trustsPeer?: (address: string) => boolean
+  readonly trustsPeer?: TrustsPeer
   readonly limits?: Partial<HttpLimits>
   /**
    * Whether the fast road is open; it is if this is absent. Tests close it to have all requests on the

@@ -35,6 +35,10 @@ export class HttpUse implements ConnectionUse {
     return this.#connection.heldBytes
   }
 
+  get clientBehind(): string | undefined {
+    return this.#connection.clientBehind
+  }
+
   end(): void {
     const { standing } = this
     if (standing === Standing.Lasting) for (const each of this.#connection.ongoing) each.goAway()

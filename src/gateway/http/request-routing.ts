@@ -1,5 +1,6 @@
 import type { RouteService } from '../../domain/service/route-feed.ts'
 import { Handler } from '../../domain/service/handler.ts'
+import type { PublishedPort } from '../../domain/service/handler.ts'
 import type { Routes } from '../routes.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { HttpFailure } from './http-failure.ts'
@@ -33,12 +34,30 @@ export function findDestination(
   }
   const published = service.ports.find(({ port }) => port === arrival.publicPort)
   if (published === undefined) throw new HttpFailure(404, noService)
-  const redirects = published.handlers.includes(Handler.Redirect)
+  if (connection.trusted) connection.lastHead = head
+  if (!published.handlers.includes(Handler.Redirect)) {
+    return { service, port: published.destinationPort, location: undefined }
+  }
+  if (!arrival.secure && connection.proxySaysSecure(head)) {
+    return { service, port: behindRedirect(service, published), location: undefined }
+  }
   return {
     service,
     port: published.destinationPort,
-    location: redirects ? redirection(head, connection, published.destinationPort) : undefined,
+    location: redirection(head, connection, published.destinationPort),
   }
+}
+
+/**
+ * The application's port for a request that is already where the redirect leads: its client speaks TLS with
+ * a trusted proxy. A redirect would bring it here again, without end. Throws `HttpFailure`.
+ */
+function behindRedirect(service: RouteService, { destinationPort }: PublishedPort): number {
+  const secure = service.ports.find(({ port }) => port === destinationPort)
+  if (secure === undefined || secure.handlers.includes(Handler.Redirect)) {
+    throw new HttpFailure(404, noService)
+  }
+  return secure.destinationPort
 }
 
 const httpsPort = 443
