@@ -7,6 +7,7 @@ import { ClientConnections } from './clients/client-connections.ts'
 import type { ClientObserver } from './clients/client-connections.ts'
 import { defaultClientLimits } from './clients/client-limits.ts'
 import type { ClientLimits } from './clients/client-limits.ts'
+import type { TrustsPeer } from './clients/trusted-proxies.ts'
 import { createGatewayMetrics } from './gateway-metrics.ts'
 import type { GatewayMetrics, GatewayState } from './gateway-metrics.ts'
 import { createHttpFront } from './http/http-front.ts'
@@ -14,6 +15,7 @@ import type { HttpFront, HttpFrontDeps } from './http/http-front.ts'
 import { CertificateExpiry } from './listeners/certificate-expiry.ts'
 import { defaultListenerLimits } from './listeners/listener-limits.ts'
 import type { ListenerLimits } from './listeners/listener-limits.ts'
+import { proxyHeadersTold } from './listeners/proxy-header-log.ts'
 import { PublicPorts } from './listeners/public-ports.ts'
 import { ServerContexts } from './listeners/server-contexts.ts'
 import type { MetroCertificate } from './listeners/server-contexts.ts'
@@ -45,7 +47,11 @@ export interface GatewayOptions {
   readonly registry?: Registry
   readonly api?: BuiltInApi | undefined
   readonly serverTiming?: boolean
-  readonly trustsPeer?: HttpFrontDeps['trustsPeer']
+  /**
+   * Whether this peer is a trusted proxy, which may name its clients by a PROXY header and by `Forwarded`
+   * and `X-Forwarded-*`. If it is absent, no peer is.
+   */
+  readonly trustsPeer?: TrustsPeer
   readonly httpLimits?: HttpFrontDeps['limits']
   readonly balanceLimits?: Partial<BalanceLimits>
   readonly listenerLimits?: Partial<ListenerLimits>
@@ -67,7 +73,7 @@ export interface Gateway {
  * plane.
  */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { routes, log, api } = options
+  const { routes, log, api, trustsPeer = () => false } = options
   const registry = options.registry ?? new Registry()
   // The parts report events to the metrics, and the metrics read the parts. So each needs the other; the
   // metrics read the parts only later, when somebody asks for them.
@@ -88,7 +94,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     traffic,
     portOffset: options.portOffset,
     serverTiming: options.serverTiming ?? false,
-    ...(options.trustsPeer === undefined ? {} : { trustsPeer: options.trustsPeer }),
+    trustsPeer,
     limits: options.httpLimits ?? {},
     observer: { request: (report) => late.metrics?.request(report) },
     onError: (error) => log.error({ err: error }, 'a request met a fault of the gateway'),
@@ -106,9 +112,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     portOffset: options.portOffset,
     host: options.host,
     limits: { ...defaultListenerLimits, ...options.listenerLimits },
+    trustsPeer,
     withheld: options.withheldPorts ?? new Set(),
     onRefused: (reason) => late.metrics?.refused(reason),
     onHandshake: (outcome) => late.metrics?.handshake(outcome),
+    onProxyHeader: proxyHeadersTold(log, () => late.metrics?.refused('proxy-header')),
     onBind: bindsTold(options, () => late.metrics?.bindFailed()),
   })
   const { routesAgeMs = () => 0 } = options

@@ -2,10 +2,14 @@ import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ClientConnections, ConnectionRefusal } from '../clients/client-connections.ts'
+import type { OpenConnection } from '../clients/client-network.ts'
 import type { ConnectionUse } from '../clients/connection-use.ts'
+import type { TrustsPeer } from '../clients/trusted-proxies.ts'
 import { shakeHands } from './handshake.ts'
 import type { HandshakeOutcome } from './handshake.ts'
 import type { ListenerLimits } from './listener-limits.ts'
+import type { ProxyHeaderFault } from './proxy-header.ts'
+import { takeProxyHeader } from './proxy-header-reader.ts'
 import type { ServerContexts } from './server-contexts.ts'
 
 export interface PublicPortOptions {
@@ -19,10 +23,17 @@ export interface PublicPortOptions {
   readonly contexts: ServerContexts
   readonly clients: ClientConnections
   readonly limits: ListenerLimits
-  /** Serves the connection and returns how it is used, or undefined if it was closed. */
-  readonly onConnection: (socket: Socket | TLSSocket) => ConnectionUse | undefined
+  /** Whether a peer may name its clients in a PROXY header. */
+  readonly trustsPeer: TrustsPeer
+  /**
+   * Serves the connection and returns how it is used, or undefined if it was closed. `client` is the address
+   * from a PROXY header.
+   */
+  readonly onConnection: (socket: Socket | TLSSocket, client: string | undefined) => ConnectionUse | undefined
   readonly onRefused: (reason: ConnectionRefusal) => void
   readonly onHandshake: (outcome: HandshakeOutcome) => void
+  /** Called for a connection that was closed because of its PROXY header. */
+  readonly onProxyHeader: (fault: ProxyHeaderFault, peer: string) => void
   readonly onBind: (problem: Error | undefined) => void
 }
 
@@ -74,29 +85,61 @@ export class PublicPort {
   }
 
   #accept(socket: Socket): void {
-    const { clients, onRefused, onConnection } = this.#options
-    const connection = clients.take(socket)
-    if (typeof connection === 'string') {
-      onRefused(connection)
-      socket.destroy()
-      return
-    }
-    const serve = (ready: Socket | TLSSocket): void => {
-      connection.use = onConnection(ready)
-    }
-    if (this.secure) {
-      const { port, http, contexts, limits, onHandshake } = this.#options
-      shakeHands(socket, {
-        contexts,
-        limitMs: limits.handshakeMs,
-        http,
-        challenges: port === challengePort,
-        onOutcome: onHandshake,
-        onConnection: serve,
-      })
-      return
-    }
+    const { clients, trustsPeer, limits } = this.#options
+    const peer = socket.remoteAddress ?? ''
     socket.on('error', () => socket.destroy())
-    serve(socket)
+    if (trustsPeer(peer)) return this.#acceptFromProxy(socket, peer)
+    const connection = clients.take(socket)
+    if (typeof connection === 'string') this.#refuse(socket, connection)
+    else this.#serve(socket, connection, { limitMs: limits.handshakeMs, client: undefined })
+  }
+
+  #acceptFromProxy(socket: Socket, peer: string): void {
+    const { clients, trustsPeer, limits, onProxyHeader } = this.#options
+    const connection = clients.takeFromProxy(socket)
+    if (typeof connection === 'string') return this.#refuse(socket, connection)
+    const untilMs = performance.now() + limits.handshakeMs
+    takeProxyHeader(socket, {
+      limitMs: limits.handshakeMs,
+      onClient: (client) => {
+        // The client may be a trusted proxy itself, over which many others come.
+        const refusal = clients.settle(
+          connection,
+          client === undefined || trustsPeer(client) ? undefined : client,
+        )
+        if (refusal !== undefined) this.#refuse(socket, refusal)
+        else this.#serve(socket, connection, { limitMs: untilMs - performance.now(), client })
+      },
+      onFault: (fault) => {
+        onProxyHeader(fault, peer)
+        socket.destroy()
+      },
+    })
+  }
+
+  #refuse(socket: Socket, reason: ConnectionRefusal): void {
+    this.#options.onRefused(reason)
+    socket.destroy()
+  }
+
+  /** `limitMs`: the longest time for a handshake. */
+  #serve(
+    socket: Socket,
+    connection: OpenConnection,
+    { limitMs, client }: { readonly limitMs: number; readonly client: string | undefined },
+  ): void {
+    const { port, http, contexts, onHandshake, onConnection } = this.#options
+    const serve = (ready: Socket | TLSSocket): void => {
+      connection.use = onConnection(ready, client)
+    }
+    if (!this.secure) return serve(socket)
+    shakeHands(socket, {
+      contexts,
+      limitMs,
+      http,
+      challenges: port === challengePort,
+      onOutcome: onHandshake,
+      onConnection: serve,
+    })
   }
 }

@@ -4,11 +4,13 @@ import { Handler } from '../../domain/service/handler.ts'
 import type { PublishedPort } from '../../domain/service/handler.ts'
 import type { ClientConnections, ConnectionRefusal } from '../clients/client-connections.ts'
 import type { ConnectionUse } from '../clients/connection-use.ts'
+import type { TrustsPeer } from '../clients/trusted-proxies.ts'
 import type { HttpFront } from '../http/http-front.ts'
 import type { Routes } from '../routes.ts'
 import type { TcpFront } from '../tcp/tcp-front.ts'
 import type { HandshakeOutcome } from './handshake.ts'
 import type { ListenerLimits } from './listener-limits.ts'
+import type { ProxyHeaderFault } from './proxy-header.ts'
 import { PublicPort } from './public-port.ts'
 import type { ServerContexts } from './server-contexts.ts'
 
@@ -21,10 +23,12 @@ export interface PublicPortsOptions {
   readonly portOffset: number
   readonly host: string | undefined
   readonly limits: ListenerLimits
+  readonly trustsPeer: TrustsPeer
   /** Ports of this machine, with the offset. A service that publishes one gets no listener. */
   readonly withheld: ReadonlySet<number>
   readonly onRefused: (reason: ConnectionRefusal) => void
   readonly onHandshake: (outcome: HandshakeOutcome) => void
+  readonly onProxyHeader: (fault: ProxyHeaderFault, peer: string) => void
   /** Called with the result of binding a port. `problem` is undefined if the port listens. */
   readonly onBind: (port: number, problem: Error | undefined) => void
 }
@@ -92,32 +96,30 @@ export class PublicPorts {
   }
 
   #open(published: PublishedPort): PublicPort {
-    const { portOffset, host, contexts, clients, limits, onRefused, onHandshake, onBind } = this.#options
+    const { portOffset, onBind, ...options } = this.#options
     const { port } = published
     return new PublicPort({
+      ...options,
       port,
       offset: portOffset,
-      host,
       secure: isSecure(published),
       http: isHttp(published),
-      contexts,
-      clients,
-      limits,
       onConnection: isHttp(published)
-        ? (socket) => this.#serveHttp(socket, port)
+        ? (socket, client) => this.#serveHttp(socket, { port, client })
         : (socket) => this.#serveTcp(socket, port),
-      onRefused,
-      onHandshake,
       onBind: (problem) => onBind(port, problem),
     })
   }
 
-  #serveHttp(socket: Socket | TLSSocket, publicPort: number): ConnectionUse {
+  #serveHttp(
+    socket: Socket | TLSSocket,
+    { port: publicPort, client }: { readonly port: number; readonly client: string | undefined },
+  ): ConnectionUse {
     const { http } = this.#options
-    if (!('alpnProtocol' in socket)) return http.serveHttp1(socket, { publicPort, secure: false })
+    if (!('alpnProtocol' in socket)) return http.serveHttp1(socket, { publicPort, secure: false, client })
     return socket.alpnProtocol === 'h2'
-      ? http.serveHttp2(socket, { publicPort, secure: true })
-      : http.serveHttp1(socket, { publicPort, secure: true })
+      ? http.serveHttp2(socket, { publicPort, secure: true, client })
+      : http.serveHttp1(socket, { publicPort, secure: true, client })
   }
 
   /** Serves a connection without HTTP. Only the name in the handshake says which service it is for. */
