@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
 import { builtInApi } from '../gateway/built-in-api.ts'
+import { trustedProxies } from '../gateway/clients/trusted-proxies.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { openMetroCertificate } from '../launch/services/metro-certificate.ts'
 import { UnusableCertificate } from '../x509/key-pair.ts'
@@ -56,6 +57,7 @@ const gateway = createGateway({
   registry,
   api,
   serverTiming: settings.serverTiming,
+  trustsPeer: trustedProxies(settings.trustedProxies),
   clientLimits: await clientRoom(settings),
 })
 // The gateway starts at once with the routes of the last run, because the API may be unreachable for long.

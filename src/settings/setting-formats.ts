@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import path from 'node:path'
 
 /**
@@ -156,6 +156,29 @@ export function asNameServer(text: string, name: string): string {
   const wrong = isIP(address) === 0 || Number(port) < 1 || Number(port) > highestPort
   if (wrong) throw new SettingError(`${name} is '${text}'; it has to be an IP address, or one with a port`)
   return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+const ipv4InIpv6 = new BlockList()
+ipv4InIpv6.addSubnet('::ffff:0:0', 96, 'ipv6')
+
+/**
+ * Reads addresses and networks such as `10.0.0.5, 10.1.0.0/16, fd00::/8`. Names are not accepted: nobody
+ * could say to which address a name leads when a connection comes. An address of IPv4 is not accepted in the
+ * form of IPv6, `::ffff:10.0.0.5`, because connections are compared by their addresses of IPv4.
+ */
+export function asNetworks(text: string, name: string): readonly string[] {
+  return text.split(',').map((entry) => {
+    const [address = '', bits, ...more] = entry.trim().split('/')
+    const family = address.includes('%') ? 0 : isIP(address)
+    const mostBits = family === 4 ? 32 : 128
+    const isNumber = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= mostBits)
+    const isMapped = family === 6 && ipv4InIpv6.check(address, 'ipv6')
+    if (family === 0 || !isNumber || isMapped || more.length > 0)
+      throw new SettingError(
+        `${name} has '${entry.trim()}'; write IP addresses and networks such as 10.0.0.5, 10.1.0.0/16 or fd00::/8, with commas between them`,
+      )
+    return entry.trim()
+  })
 }
 
 /** Reads an IPv4 network of 16 bits, such as `10.64.0.0/16`. */

@@ -259,6 +259,11 @@ export const settingsTable = {
     meaning:
       'The most data, in MiB, that a gateway holds because its clients and instances do not take it. One client address may have a quarter of that, and at most 256.',
   }),
+  trustedProxies: setting('ROOST_TRUSTED_PROXIES', read.asNetworks, [], {
+    defaultText: 'none',
+    meaning:
+      'Proxies before the gateway: IP addresses and networks such as `10.0.0.5, 10.1.0.0/16, fd00::/8`. The gateway believes what they say about their clients in PROXY headers (version 2), `X-Forwarded-*` and `Forwarded`. List only addresses from which no client connects by itself.',
+  }),
   serverTiming: setting('ROOST_SERVER_TIMING', read.asSwitch, false, {
     defaultText: 'off',
     meaning:

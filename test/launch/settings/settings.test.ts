@@ -101,6 +101,16 @@ describe('settings', () => {
     ['ROOST_METRO_DOMAIN', `${'long-label.'.repeat(18)}com`],
     ['ROOST_SERVER_TIMING', 'yes'],
     ['ROOST_CONNECTIONS_PER_SOURCE', '0'],
+    ['ROOST_TRUSTED_PROXIES', 'haproxy.internal'],
+    ['ROOST_TRUSTED_PROXIES', '10.0.0.1,'],
+    ['ROOST_TRUSTED_PROXIES', '10.0.0.1 10.0.0.2'],
+    ['ROOST_TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['ROOST_TRUSTED_PROXIES', '10.0.0.0/'],
+    ['ROOST_TRUSTED_PROXIES', '10.0.0.0/8/8'],
+    ['ROOST_TRUSTED_PROXIES', 'fd00::/129'],
+    ['ROOST_TRUSTED_PROXIES', 'fe80::1%eth0'],
+    ['ROOST_TRUSTED_PROXIES', '[fd00::1]'],
+    ['ROOST_TRUSTED_PROXIES', '::ffff:10.0.0.1'],
     ['ROOST_VM_BANDWIDTH_MBIT', '0'],
     ['ROOST_VM_BANDWIDTH_MBIT', '100001'],
     ['ROOST_VM_BANDWIDTH_MBIT', '1.5'],
@@ -126,6 +136,16 @@ describe('settings', () => {
       )
     })
   }
+
+  it('take trusted proxies as addresses and networks, and say of a wrong one what to write instead', () => {
+    const trusted = (text: string) => readSettings({ ROOST_TRUSTED_PROXIES: text }, machine).trustedProxies
+    assert.deepEqual(trusted(''), [])
+    assert.deepEqual(trusted('10.0.0.5, 10.1.0.0/16,fd00::/8'), ['10.0.0.5', '10.1.0.0/16', 'fd00::/8'])
+    assert.throws(() => trusted('10.0.0.5, haproxy'), {
+      message:
+        "ROOST_TRUSTED_PROXIES has 'haproxy'; write IP addresses and networks such as 10.0.0.5, 10.1.0.0/16 or fd00::/8, with commas between them",
+    })
+  })
 
   it('do not repeat a URL in an error: it may hold a password', () => {
     assert.throws(
