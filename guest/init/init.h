@@ -111,8 +111,14 @@ void root_enter(void);
 bool disk_find(const char *serial, char *device, size_t size);
 void root_write_host_files(const struct config *config);
 
-/* power.c: writes unsaved data to the disks, and turns the machine off. */
+/* power.c */
+/* Writes unsaved data to the disks, and turns the machine off. */
 _Noreturn void power_off(void);
+/* Stops the processor for good, and leaves the machine on. */
+_Noreturn void stand_still(void);
+
+/* timer.c: returns false if the kernel has no timer, or one at a rate that is far from the true one. */
+bool timer_is_right(void);
 
 /* volume.c */
 /* Mounts the volume. If that is impossible, it tells the host, turns the machine off and does not return. */

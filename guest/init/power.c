@@ -7,7 +7,8 @@
 #include "init.h"
 
 /*
- * The kernel prints "Power down" at the highest level. This keeps that line out of the application's output.
+ * The kernel prints "Power down" and "System halted" at the highest level. This keeps these lines out of the
+ * application's output.
  */
 static void silence_console(void) {
   int fd = open("/sys/class/tty/ttyS0/console", O_WRONLY | O_CLOEXEC);
@@ -19,4 +20,10 @@ void power_off(void) {
   silence_console();
   reboot(RB_POWER_OFF);
   die("can not power off: %s", strerror(errno));
+}
+
+void stand_still(void) {
+  silence_console();
+  reboot(RB_HALT_SYSTEM);
+  die("can not halt: %s", strerror(errno));
 }

@@ -5,7 +5,9 @@ import { VmmError } from './vmm.ts'
  * A guest can stop for ever while its kernel boots. One cause is known: an emulated guest measures the timer
  * of its processor against a clock. If the host does not run the emulator for a tenth of a second at that
  * moment, the kernel takes the timer for broken and continues without it. It then sleeps at the first thing
- * that waits for time to pass. Another boot usually gets past that moment.
+ * that waits for time to pass. A boot may come to its end without such a wait. So our init looks at the timer
+ * before it says `ready`, and stops the guest if the timer is missing or far too slow (guest/init/timer.c).
+ * Another boot usually gets past that moment.
  */
 
 const lookEveryMs = 250

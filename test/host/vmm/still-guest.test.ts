@@ -5,10 +5,13 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { packCpio } from '../../../guest/cpio.mjs'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
+import { planMachine } from '../../../src/host/vmm/machine-plan.ts'
 import type { PlanContext } from '../../../src/host/vmm/machine-plan.ts'
 import { readRest } from '../../../src/host/vmm/process-stat.ts'
 import { QemuVmm } from '../../../src/host/vmm/qemu-vmm.ts'
 import { TemplateStore } from '../../../src/host/vmm/template-store.ts'
+import { spawnVm } from '../../../src/host/vmm/vm-spawn.ts'
+import { WaitingKeepers } from '../../../src/host/vmm/waiting-keepers.ts'
 import { until } from '../../support/until.ts'
 import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
@@ -93,6 +96,64 @@ describe('a guest that stands still while its kernel boots', () => {
     assert.notEqual(templates.take(spec), undefined)
     assert.equal(problems.length, 1)
     assert.match(problems[0] ?? '', /^a boot is tried again: the guest stood still/)
+    await templates.close()
+  })
+})
+
+describe('a guest whose kernel has no timer, or one at a wrong rate', () => {
+  let bench: QemuBench
+  before(async () => {
+    bench = await openQemuBench()
+  })
+  after(async () => {
+    await bench.close()
+  })
+
+  /** Told that its clock is three times as fast as it is, a kernel waits three times as long. */
+  const tooSlow = (): PlanContext => {
+    const { facts } = bench.context
+    return { ...bench.context, facts: { ...facts, tscKhz: facts.tscKhz * 3 } }
+  }
+
+  /** Starts a VM with this command and has another process wait for it. */
+  async function startWith(changed: (command: readonly string[]) => readonly string[], context: PlanContext) {
+    const spec = await bench.spec({ argv: ['true'] })
+    const plan = planMachine(spec, context)
+    const command = changed(plan.command)
+    const keepers = new WaitingKeepers(bench.keeperPrograms)
+    const askedAtUs = Date.now() * 1_000
+    const vm = await spawnVm({ spec, plan: { ...plan, command }, askedAtUs, options: context, keepers })
+    vm.release()
+    await keepers.close()
+    const vmm = bench.open()
+    await vmm.recover()
+    try {
+      await vmm.start(spec)
+    } finally {
+      await vmm.close()
+    }
+  }
+
+  it('stands still before it is ready', async () => {
+    const stoodStill = { failure: 'BootFailed', message: /^the guest stood still/ }
+    const withoutTimer = (command: readonly string[]) =>
+      command.map((one) => (one.startsWith('tsc_early_khz=') ? `${one} nolapic_timer` : one))
+    await assert.rejects(startWith(withoutTimer, bench.context), stoodStill)
+    await assert.rejects(
+      startWith((command) => command, tooSlow()),
+      stoodStill,
+    )
+  })
+
+  it('does not become a template', async () => {
+    const problems: string[] = []
+    const directory = path.join(bench.directory, 'wrong')
+    const templates = new TemplateStore(tooSlow(), directory, (message) => problems.push(message))
+    const spec = await bench.spec({ argv: ['true'] })
+    templates.provide(spec)
+    await templates.settled()
+    assert.equal(templates.take(spec), undefined)
+    assert.match(problems.at(-1) ?? '', /^no template could be made/)
     await templates.close()
   })
 })
