@@ -43,9 +43,14 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
   const { directoryUrl, store } = options
   let opened: Promise<AccountSigner> | undefined
 
-  /** Opens the account. Calls at the same time share one attempt; a failed attempt is not kept. */
+  /** Opens the account, unless an earlier call did. */
   function signer(): Promise<AccountSigner> {
-    opened ??= open().catch((error: unknown) => {
+    return opened ?? share(open())
+  }
+
+  /** Later calls share this attempt to open the account. If it fails, the next call makes a new one. */
+  function share(attempt: Promise<AccountSigner>): Promise<AccountSigner> {
+    opened = attempt.catch((error: unknown) => {
       opened = undefined
       throw error
     })
@@ -83,12 +88,8 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
   }
 
   /** Several calls may find out that the account was forgotten. The first of them makes it again. */
-  function registerAgain(forgotten: Promise<AccountSigner>): void {
-    if (opened !== forgotten) return
-    opened = openAgain().catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
+  function signerAfter(forgotten: Promise<AccountSigner>): Promise<AccountSigner> {
+    return opened === forgotten ? share(openAgain()) : signer()
   }
 
   async function openAgain(): Promise<AccountSigner> {
@@ -103,8 +104,7 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
         return await session.post(call, await asked)
       } catch (error) {
         if (!isForgotten(error)) throw error
-        registerAgain(asked)
-        return session.post(call, await signer())
+        return session.post(call, await signerAfter(asked))
       }
     },
     async thumbprint() {
