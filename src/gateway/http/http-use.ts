@@ -7,6 +7,7 @@ import type { ClientConnection } from './client-connection.ts'
 export class HttpUse implements ConnectionUse {
   readonly #connection: ClientConnection
   readonly #hasUnsent: () => boolean
+  readonly #unsentBytes: () => number
   readonly #end: (standing: Standing) => void
 
   constructor(
@@ -14,11 +15,14 @@ export class HttpUse implements ConnectionUse {
     options: {
       /** Whether the client has not yet taken all of the answers that are over for the gateway. */
       readonly hasUnsent: () => boolean
+      /** The bytes of these answers, as far as they are held outside of the requests under way. */
+      readonly unsentBytes: () => number
       readonly end: (standing: Standing) => void
     },
   ) {
     this.#connection = connection
     this.#hasUnsent = options.hasUnsent
+    this.#unsentBytes = options.unsentBytes
     this.#end = options.end
   }
 
@@ -32,7 +36,7 @@ export class HttpUse implements ConnectionUse {
   }
 
   get heldBytes(): number {
-    return this.#connection.heldBytes
+    return this.#connection.ongoing.size > 0 ? this.#connection.heldBytes : this.#unsentBytes()
   }
 
   get clientBehind(): string | undefined {
@@ -50,6 +54,7 @@ export class HttpUse implements ConnectionUse {
 export function http1Use(socket: Socket, connection: ClientConnection): ConnectionUse {
   return new HttpUse(connection, {
     hasUnsent: () => socket.writableLength > 0,
+    unsentBytes: () => socket.writableLength,
     end: (standing) => {
       if (standing === Standing.Busy) socket.destroy()
       else if (standing === Standing.Idle) socket.destroySoon()

@@ -38,6 +38,8 @@ export class FastConnection implements Watched {
   /** Bytes that are not read yet: of an incomplete head, or sent before the answer. */
   #rest: Buffer | undefined
   #pieces = 0
+  /** Whether the client has to take more of its answer before the next request is read. */
+  #waitsForClient = false
   #over = false
   /** Ends a connection whose client still sends a body that nobody wants. */
   #lingering: NodeJS.Timeout | undefined
@@ -65,11 +67,17 @@ export class FastConnection implements Watched {
     socket.off('error', this.#fail)
   }
 
-  /** The sweep found that no head has come for `limitMs`. */
+  /** The sweep found that for `limitMs` no head has come, or that the client took nothing of its answer. */
   stuck(): void {
-    const { socket, connection, parts, onLateHead } = this.#options
-    if (this.#rest !== undefined || connection.requests === 0) return onLateHead()
-    // What the client has not taken yet of the last answer may go on as long as some of it moves.
+    const { socket, connection, onLateHead } = this.#options
+    if (this.#waitsForClient) socket.destroy()
+    else if (this.#rest !== undefined || connection.requests === 0) onLateHead()
+    else this.#endSoon()
+  }
+
+  /** Ends the connection. What its client has not taken yet may go on as long as some of it moves. */
+  #endSoon(): void {
+    const { socket, parts } = this.#options
     socket.setTimeout(parts.limits.clientStallMs, () => socket.destroy())
     socket.destroySoon()
   }
@@ -82,7 +90,7 @@ export class FastConnection implements Watched {
     const taken = this.#body?.accept(chunk) ?? 0
     if (this.#body?.isFull === true) this.#options.socket.pause()
     if (this.#lingering !== undefined) {
-      if (this.#body?.left === 0) this.#options.socket.destroySoon()
+      if (this.#body?.left === 0) this.#endSoon()
     } else if (taken < chunk.length) {
       const more = taken === 0 ? chunk : chunk.subarray(taken)
       const bytes = this.#rest === undefined ? more : Buffer.concat([this.#rest, more])
@@ -152,10 +160,24 @@ export class FastConnection implements Watched {
     this.#body = undefined
     const { socket, parts } = this.#options
     this.movedAtMs = parts.sweep.nextLookMs
+    if (!socket.writableNeedDrain) return this.#goOn()
+    // A client that sends requests and takes no answers would have the gateway hold them all.
+    this.#waitsForClient = true
+    this.limitMs = parts.limits.clientStallMs
+    socket.pause()
+    socket.once('drain', this.#goOn)
+  }
+
+  /** Waits for the next request. */
+  readonly #goOn = (): void => {
+    if (this.#over) return
+    const { socket, parts } = this.#options
+    this.#waitsForClient = false
+    this.movedAtMs = parts.sweep.nextLookMs
     this.limitMs = parts.limits.keepAliveMs
-    if (this.#rest === undefined) return
-    socket.resume()
-    process.nextTick(this.#readRest)
+    // The socket was paused if the body waited for its instance, or if much was sent ahead.
+    if (socket.isPaused()) socket.resume()
+    if (this.#rest !== undefined) process.nextTick(this.#readRest)
   }
 
   readonly #readRest = (): void => {
@@ -172,11 +194,11 @@ export class FastConnection implements Watched {
       this.leave()
       socket.on('error', () => socket.destroy())
       socket.resume()
-      socket.destroySoon()
+      this.#endSoon()
       return
     }
     body.resume()
-    this.#lingering = setTimeout(() => socket.destroySoon(), parts.limits.lingerMs)
+    this.#lingering = setTimeout(() => this.#endSoon(), parts.limits.lingerMs)
     socket.resume()
   }
 }

@@ -71,6 +71,8 @@ export class Http2Server {
     })
     return new HttpUse(connection, {
       hasUnsent: () => connection.openStreams > 0,
+      // What is held of a stream whose answer is over is not known here.
+      unsentBytes: () => 0,
       end: (standing) => {
         if (standing === Standing.Busy) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
         else session.close()
