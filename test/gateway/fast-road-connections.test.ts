@@ -39,10 +39,12 @@ for (const fastRoad of [true, false]) {
     }
 
     before(async () => {
-      upstream = await Upstream.http(async (request, response) => {
-        let body = ''
-        for await (const chunk of request) body += String(chunk)
-        response.end(`[${request.method} ${request.url} ${body.length}]`)
+      upstream = await Upstream.http((request, response) => {
+        let length = 0
+        request.on('data', (chunk: Buffer) => {
+          length += chunk.length
+        })
+        request.on('end', () => response.end(`[${request.method} ${request.url} ${length}]`))
       })
     })
 

@@ -13,7 +13,10 @@ import { localCommand, proxyHeader } from '../support/proxy-header.ts'
 import { PublicGateway, closed, tcpPort } from '../support/public-gateway.ts'
 import { until } from '../support/until.ts'
 
-const plainPort = 8000
+/**
+ * With every offset it is below the ports that the kernel gives to connections: one of these may be taken.
+ */
+const plainPort = 2000
 const get = `GET / HTTP/1.1\r\nHost: ${testHost}\r\nConnection: close\r\n\r\n`
 /** The loopback has many addresses: one is the trusted proxy's, another one is a stranger's. */
 const proxyAddress = '127.0.0.1'
