@@ -47,9 +47,6 @@ listen bytes
 export async function startNginx(root: string, plan: ProxyPlan): Promise<Proxy> {
   const ports = { http: 18_011, https: 18_012 }
   const config = path.join(plan.directory, 'nginx.conf')
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${plan.directory}/${name};`)
-    .join('\n  ')
   writeFileSync(
     config,
     `daemon off;
@@ -60,7 +57,7 @@ user root;
 events { worker_connections ${maxConnections}; }
 http {
   access_log off;
-  ${temporary}
+  ${nginxTemporaryPaths(`${plan.directory}/`)}
   keepalive_requests 1000000000;
   upstream app { server 127.0.0.1:${plan.upstream.http}; keepalive 128; keepalive_requests 1000000000; }
   server {
@@ -82,6 +79,13 @@ http {
   )
   const command = [path.join(root, 'usr/sbin/nginx'), '-c', config]
   return await startProxy({ name: 'nginx', command, ports, env: { LD_LIBRARY_PATH: libraryPath(root) } })
+}
+
+/** The lines of a configuration that keep nginx from writing to the system's own directories. */
+export function nginxTemporaryPaths(prefix: string): string {
+  return ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${prefix}${name};`)
+    .join('\n  ')
 }
 
 export async function startCaddy(root: string, plan: ProxyPlan): Promise<Proxy> {

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { libraryPath } from '../../setup/libraries.mjs'
 import { untilListens } from './listening.ts'
 import { lastCore, pinned } from './pinned.ts'
+import { nginxTemporaryPaths } from './reference-proxies.ts'
 
 export interface Upstreams {
   readonly http: number
@@ -53,9 +54,6 @@ function bodiesConfig(directory: string): string {
     writeFileSync(path.join(directory, String(mebibytes)), Buffer.alloc(mebibytes << 20))
   }
   const config = path.join(directory, 'bodies.conf')
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${directory}/bodies_${name};`)
-    .join('\n  ')
   writeFileSync(
     config,
     `daemon off;
@@ -67,7 +65,7 @@ http {
   access_log off;
   sendfile on;
   keepalive_requests 1000000000;
-  ${temporary}
+  ${nginxTemporaryPaths(`${directory}/bodies_`)}
   server {
     listen 127.0.0.1:${bodiesPort};
     root ${directory};

@@ -109,11 +109,20 @@ export class ClientConnection {
     return this.trusted && saysSecure(head.fields)
   }
 
-  /**
-   * The fields that tell an instance where a request came from. They are kept for the last authority,
-   * because the next request mostly has the same one.
-   */
-  originFields(authority: string): readonly string[] {
+  /** The fields that tell an instance where a request came from. */
+  originFields(head: RequestHead): readonly string[] {
+    return this.trusted ? this.#chainedFields(head) : this.#ownFields(head.authority)
+  }
+
+  /** The same fields as lines. */
+  originLines(head: RequestHead): string {
+    if (this.trusted) return joinFieldLines(this.#chainedFields(head))
+    this.#ownFields(head.authority)
+    return this.#lastLines
+  }
+
+  /** They are kept for the last authority, because the next request mostly has the same one. */
+  #ownFields(authority: string): readonly string[] {
     if (authority !== this.#lastAuthority) {
       this.#lastAuthority = authority
       this.#lastFields = [
@@ -133,17 +142,11 @@ export class ClientConnection {
     return this.#lastFields
   }
 
-  /** The same fields as lines. */
-  originLines(authority: string): string {
-    this.originFields(authority)
-    return this.#lastLines
-  }
-
   /**
    * The origin fields of a request from a trusted proxy. The values that the proxy sent are kept; where a
    * field is a chain, this connection is added at its end.
    */
-  chainedOriginFields({ fields, authority }: RequestHead): readonly string[] {
+  #chainedFields({ fields, authority }: RequestHead): readonly string[] {
     return chainedFields(fields, {
       peer: this.peer,
       scheme: this.arrival.secure ? 'https' : 'http',

@@ -39,3 +39,12 @@ export interface ClientSide {
   /** Ends an answer that can not be completed, in a way that the client notices. */
   breakOff(): void
 }
+
+/** Has a side send what it was given, at the end of the event loop's turn. */
+export function flushSoon(side: ClientSide): void {
+  process.nextTick(flush, side)
+}
+
+function flush(side: ClientSide): void {
+  side.flush()
+}

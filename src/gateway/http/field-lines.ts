@@ -1,12 +1,16 @@
+/** A name of RFC 9110, and what may stand in a value. They are sources of regular expressions. */
+export const token = String.raw`[!#$%&'*+.^_\x60|~0-9A-Za-z-]+`
+export const fieldText = String.raw`[\t\x20-\x7e\x80-\xff]*`
+
 /**
  * The lines of fields of a head, in the strict grammar of RFC 9112: a name, a colon, a value without control
  * bytes, CR LF. A line can not be folded, and no space stands before the colon. It is the source of a
  * regular expression.
  */
-export const fieldLines = String.raw`(?:[!#$%&'*+.^_\x60|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*`
+export const fieldLines = String.raw`(?:${token}:${fieldText}\r\n)*`
 
-const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
+const fieldName = new RegExp(`^${token}$`)
+const fieldValue = new RegExp(`^${fieldText}$`)
 
 /** Whether a line of this name and value would match `fieldLines`. */
 export function isField(name: string, value: string): boolean {

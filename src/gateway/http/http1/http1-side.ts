@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import type { ClientConnection } from '../client-connection.ts'
+import { flushSoon } from '../client-side.ts'
+import { joinFieldLines } from '../field-lines.ts'
 import type { UpgradableSide } from '../forward/websocket-forward.ts'
 
 /**
@@ -12,10 +14,6 @@ import type { UpgradableSide } from '../forward/websocket-forward.ts'
 const maxMergedBytes = 4_096
 
 const ignore = (): void => undefined
-
-function flushSide(side: Http1Side): void {
-  side.flush()
-}
 
 /**
  * One request of an HTTP/1.1 client. Writes that belong in one packet are collected until the end of the
@@ -74,7 +72,7 @@ export class Http1Side implements UpgradableSide {
   head(status: number, reason: string, fields: string[]): void {
     this.#response.writeHead(status, reason, fields)
     this.headGiven = true
-    process.nextTick(flushSide, this)
+    flushSoon(this)
   }
 
   flush(): void {
@@ -119,11 +117,9 @@ export class Http1Side implements UpgradableSide {
     const { socket } = this.#request
     this.headGiven = true
     this.#flushed = true
-    let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
-    for (let index = 0; index < fields.length; index += 2)
-      head += `${fields[index]}: ${fields[index + 1]}\r\n`
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
     this.#response.detachSocket(socket)
-    socket.write(`${head}\r\n`, 'latin1')
+    socket.write(`${head}${joinFieldLines(fields)}\r\n`, 'latin1')
     return socket
   }
 

@@ -57,6 +57,7 @@ const uncertainNames: ReadonlySet<string> = new Set([
   'proxy-connection',
   'http2-settings',
 ])
+const lengths: ReadonlySet<number> = new Set([...uncertainNames, 'connection'].map(({ length }) => length))
 
 /** Returns whether the connection stays open; undefined if the fields are not certain. */
 function readConnection(fields: readonly string[]): boolean | undefined {
@@ -64,9 +65,8 @@ function readConnection(fields: readonly string[]): boolean | undefined {
   let isNamed = false
   for (let index = 0; index < fields.length; index += 2) {
     const name = fields[index] ?? ''
-    const { length } = name
-    if (length !== 17 && length !== 7 && length !== 6 && length !== 16 && length !== 14 && length !== 10)
-      continue
+    // Most names are known to be others by their length.
+    if (!lengths.has(name.length)) continue
     const lower = name.toLowerCase()
     if (uncertainNames.has(lower)) return undefined
     if (lower !== 'connection') continue

@@ -3,11 +3,8 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
 import type { ClientConnection } from '../client-connection.ts'
 import { flatFields, groupedFields } from '../upstream/server-fields.ts'
+import { flushSoon } from '../client-side.ts'
 import type { UpgradableSide } from '../forward/websocket-forward.ts'
-
-function flushSide(side: Http2Side): void {
-  side.flush()
-}
 
 /** One request of an HTTP/2 client: a stream of its connection. */
 export class Http2Side implements UpgradableSide {
@@ -84,7 +81,7 @@ export class Http2Side implements UpgradableSide {
     // It may be the whole body, which is then sent in one frame with its end.
     this.#hasWritten = true
     this.#held = copy
-    process.nextTick(flushSide, this)
+    flushSoon(this)
     return true
   }
 

@@ -1,4 +1,4 @@
-import { fieldLines, splitFieldLines } from '../field-lines.ts'
+import { fieldLines, fieldText, splitFieldLines, token } from '../field-lines.ts'
 import { UpstreamFault } from '../request-observer.ts'
 
 /** Hears of an answer while it arrives. The calls come in the order of the bytes. */
@@ -40,7 +40,7 @@ const Part = {
 } as const
 type Part = (typeof Part)[keyof typeof Part]
 
-const head = new RegExp(String.raw`^HTTP/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n${fieldLines}$`)
+const head = new RegExp(String.raw`^HTTP/1\.[01] [1-9]\d\d(?: ${fieldText})?\r\n${fieldLines}$`)
 const trailerLines = new RegExp(`^${fieldLines}$`)
 /** A line that would say anew where the body ends, which is over. */
 const framingLine = /^(?:content-length|transfer-encoding):/im
@@ -50,7 +50,6 @@ const endOfLine = Buffer.from('\r\n')
 const statusAt = 9
 const reasonAt = 13
 const digits = /^\d{1,15}$/
-const token = String.raw`[!#$%&'*+.^_\x60|~0-9A-Za-z-]+`
 const quoted = String.raw`"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"`
 const chunkSize = new RegExp(`^([0-9A-Fa-f]{1,12})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`)
 const maxChunkLineBytes = 4_096

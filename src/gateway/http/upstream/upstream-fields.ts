@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientConnection } from '../client-connection.ts'
-import { joinFieldLines } from '../field-lines.ts'
 import type { RequestHead } from '../request-head.ts'
 
 /**
@@ -78,9 +77,7 @@ export function upstreamFields(head: RequestHead, connection: ClientConnection):
     const name = head.fields[index] ?? ''
     if (isPassedOn(name, head, connection)) fields.push(name, head.fields[index + 1] ?? '')
   }
-  const origin = connection.trusted
-    ? connection.chainedOriginFields(head)
-    : connection.originFields(head.authority)
+  const origin = connection.originFields(head)
   for (let index = 0; index < origin.length; index += 1) fields.push(origin[index] ?? '')
   const requestId = requestIdOf(head)
   fields.push('X-Request-Id', requestId)
@@ -97,9 +94,7 @@ export function upstreamLines(
     const name = head.fields[index] ?? ''
     if (isPassedOn(name, head, connection)) lines += `${name}: ${head.fields[index + 1] ?? ''}\r\n`
   }
-  lines += connection.trusted
-    ? joinFieldLines(connection.chainedOriginFields(head))
-    : connection.originLines(head.authority)
+  lines += connection.originLines(head)
   const requestId = requestIdOf(head)
   return { lines: `${lines}X-Request-Id: ${requestId}\r\n`, requestId }
 }
