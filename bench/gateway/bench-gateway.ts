@@ -60,6 +60,8 @@ interface Measured {
   readonly costUs: number
   readonly p50Ms?: number
   readonly p99Ms?: number
+  /** The number of requests that got no good answer. Roost has none: the measurement ends at the first. */
+  readonly failed?: number
 }
 /** The memory for an idle connection, by proxy. */
 type IdleBytes = Map<string, number>
@@ -153,7 +155,8 @@ async function load(
     kind === Kind.Http2
       ? await loadByH2load(root, secure, http2)
       : await loadByWrk(kind === Kind.Tls ? secure : `http://127.0.0.1:${ports.http}/`, connections)
-  if (found.failed > 0 || !(found.perSecond > 0)) {
+  // Another proxy may fail some of a hundred thousand requests, which is told with its figures.
+  if ((found.failed > 0 && name === 'Roost') || !(found.perSecond > 0)) {
     throw new Error(`${name}, ${kind}: ${found.failed} requests failed, ${found.perSecond} per second`)
   }
   return found
@@ -220,6 +223,7 @@ function describe(kind: Kind, rows: readonly Measured[]): string {
   const cost = `${median(rows.map(({ costUs }) => costUs)).toFixed(0)} µs`
   if (inBytes.has(kind)) return `${(perSecond / 1e6).toFixed(0).padStart(6)} MB/s, ${cost} each`.padEnd(52)
   const ms = (of: 'p50Ms' | 'p99Ms') => `${median(rows.map((row) => row[of] ?? Number.NaN)).toFixed(2)} ms`
-  const latency = `p50 ${ms('p50Ms')}, p99 ${ms('p99Ms')}`
+  const failed = rows.reduce((sum, row) => sum + (row.failed ?? 0), 0)
+  const latency = `p50 ${ms('p50Ms')}, p99 ${ms('p99Ms')}${failed === 0 ? '' : `, ${failed} failed`}`
   return `${perSecond.toFixed(0).padStart(6)}/s, ${cost} each   ${latency}`.padEnd(52)
 }
