@@ -31,6 +31,7 @@ export const maxFailureLength = 300
 /** Clears all fields that belong to one start, one stop or one wait. */
 export const nothingUnderWay = {
   retryAtMs: undefined,
+  endedTry: undefined,
   startAgain: undefined,
   asked: undefined,
   drainUntilMs: undefined,
@@ -90,7 +91,7 @@ export function startDeletion(life: Lifecycle): Lifecycle {
 }
 
 export function started(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
-  if (event.report.boot !== life.boot) return life
+  if (event.report.boot !== life.boot || event.report.boot === life.endedTry) return life
   // A try that was cut off may come up although its start was reported as failed. No other try follows
   // then.
   const up = { ...life, ...permitOver(life), wakingSinceMs: undefined, retryAtMs: undefined, ...noFailure }
@@ -152,7 +153,7 @@ export function retryIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   // The host wakes a sleeping instance only with the permit's boot. With a new boot, its memory would be
   // lost.
   const boot = life.sleep === undefined ? life.boot + 1 : life.boot
-  return { ...life, retryAtMs: undefined, boot, startTries: life.startTries + 1 }
+  return { ...life, retryAtMs: undefined, endedTry: undefined, boot, startTries: life.startTries + 1 }
 }
 
 /**
@@ -241,7 +242,8 @@ export function undrain(life: Lifecycle): Lifecycle {
 
 /** A boot ended although nobody had asked for it. */
 export function endedByItself(life: Lifecycle, exit: ExitReport, nowMs: number): Lifecycle {
-  if (exit.boot !== life.boot || life.retryAtMs !== undefined) return life
+  if (exit.boot !== life.boot) return life
+  if (life.retryAtMs !== undefined) return { ...life, endedTry: exit.boot }
   const ran = { ...endSequenceIfDue(addUptime(life, exit), exit.atMs), ...permitOver(life) }
   if (exit.cause === ExitCause.HostHalted) return begin(ran, StartOrigin.Platform)
   return restartOrStay(stop({ ...ran, outcome: stopOutcome(exit, undefined) }, exit.atMs), nowMs)

@@ -66,6 +66,11 @@ export interface Lifecycle {
    * that was cut off may still come up, so the host has to stop it.
    */
   readonly givenUp?: number
+  /**
+   * Set while the instance waits for the next try of its start, if the boot of the last try has ended: a
+   * report that it came up is then old news.
+   */
+  readonly endedTry?: number
 
   /** The report of the last boot that came up; its `boot` says whether that is the present one. */
   readonly report?: StartReport

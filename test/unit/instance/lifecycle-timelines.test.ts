@@ -171,6 +171,19 @@ describe('a start that fails', () => {
     assert.equal(after(up, [2_000, exited(1, 2_000)]).state, Phase.Stopped)
   })
 
+  it('a boot that came up and ended after its start was said to have failed does not run, however late that is told', () => {
+    const ended = after(
+      created({ autostart: true }),
+      [0, startFailed(1, 'HostFull')],
+      [500, exited(1, 400)],
+      [600, started(1, 300)],
+    )
+    assert.equal(ended.state, Phase.Starting)
+    const next = after(ended, [1_000, tick])
+    assert.equal(next.boot, 2)
+    assert.equal(after(next, [1_500, started(2, 1_400)]).state, Phase.Running)
+  })
+
   it('in the same way again changes nothing for readers', () => {
     const failed = after(created({ autostart: true }), [0, startFailed(1, 'HostFull')], [1_000, tick])
     assert.equal(failed.failureKind, 'HostFull')
