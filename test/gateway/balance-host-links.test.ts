@@ -15,7 +15,7 @@ const asleepSoon: Partial<OpenLease> = { returnAfterMs: 5, quietConnectionsSleep
 describe('a host', function () {
   this.timeout(limitMs)
   let host: FakeLeaseServer
-  let one: BalanceScene
+  let one: BalanceScene<FakeLeaseServer>
 
   beforeEach(async () => {
     host = await FakeLeaseServer.start()

@@ -15,7 +15,7 @@ const asleepSoon: Partial<OpenLease> = { returnAfterMs: 5, quietConnectionsSleep
 describe('what a host says of its instances', function () {
   this.timeout(limitMs)
   let host: FakeLeaseServer
-  let one: BalanceScene
+  let one: BalanceScene<FakeLeaseServer>
 
   beforeEach(async () => {
     host = await FakeLeaseServer.start()
@@ -25,7 +25,10 @@ describe('what a host says of its instances', function () {
     host.close()
   })
 
-  function given(over: Partial<RouteService> = {}, limits: Partial<BalanceLimits> = {}): BalanceScene {
+  function given(
+    over: Partial<RouteService> = {},
+    limits: Partial<BalanceLimits> = {},
+  ): BalanceScene<FakeLeaseServer> {
     one = new BalanceScene(host, { softLimit: 10, ...over }, limits)
     one.tell([['a', 'running']])
     return one

@@ -15,7 +15,7 @@ function denial({ instance, epoch }: { readonly instance: string; readonly epoch
 describe('the balancer', function () {
   this.timeout(limitMs)
   let host: FakeLeaseServer
-  let scene: BalanceScene | undefined
+  let scene: BalanceScene<FakeLeaseServer> | undefined
 
   beforeEach(async () => {
     host = await FakeLeaseServer.start()
@@ -29,7 +29,7 @@ describe('the balancer', function () {
     instances: Parameters<BalanceScene['tell']>[0],
     over: Partial<RouteService> = {},
     limits: Partial<BalanceLimits> = {},
-  ): BalanceScene {
+  ): BalanceScene<FakeLeaseServer> {
     scene = new BalanceScene(host, over, limits)
     scene.tell(instances)
     return scene
@@ -63,7 +63,7 @@ describe('the balancer', function () {
 
   describe('over instances that run', () => {
     const three = [['a', 'running'], ['b', 'running'], ['c', 'standby']] as const // prettier-ignore
-    const taken = async (one: BalanceScene, count: number) => {
+    const taken = async (one: BalanceScene<FakeLeaseServer>, count: number) => {
       const uuids: string[] = []
       for (let each = 0; each < count; each++) uuids.push((await one.admission()).instanceUuid)
       return uuids.toSorted().join('')

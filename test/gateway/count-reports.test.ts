@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 describe('a host that asks for the counts', function () {
   this.timeout(limitMs)
   let host: FakeLeaseServer
-  let one: BalanceScene
+  let one: BalanceScene<FakeLeaseServer>
   beforeEach(async () => {
     host = await FakeLeaseServer.start()
   })

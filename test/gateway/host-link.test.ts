@@ -23,7 +23,7 @@ describe('the connection of a gateway to a host', () => {
     return new HostLink({
       node: host.node,
       gatewayId: 'gateway',
-      events: { held: () => [held], hear: ignore, lost: ignore, fellSilent: ignore, back },
+      events: { held: () => [held], shares: () => [], hear: ignore, lost: ignore, fellSilent: ignore, back },
       nowMs: () => performance.now(),
       onProblem: ignore,
     })
@@ -33,7 +33,7 @@ describe('the connection of a gateway to a host', () => {
     const { promise: welcomed, resolve: back } = Promise.withResolvers<void>()
     link = connect(back)
     const hello = await host.next('hello')
-    assert.deepEqual(hello, { kind: 'hello', gatewayId: 'gateway', held: [held] })
+    assert.deepEqual(hello, { kind: 'hello', gatewayId: 'gateway', held: [held], shares: [] })
     const idle = { kind: 'idle', instance, epoch: 7, quietMs: 0 } as const
     link.send(idle)
     host.say({ kind: 'welcome', nodeId: host.node.id })

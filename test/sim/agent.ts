@@ -8,6 +8,7 @@ import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
 import { endlessDisk } from '../../src/host/disk-room.ts'
 import { EventOutbox } from '../../src/host/instance/event-outbox.ts'
 import { EventPace } from '../../src/host/instance/event-pace.ts'
+import { leaseEvent } from '../../src/host/leases/gateway-messages.ts'
 import type { GatewayLine } from '../../src/host/leases/host-leases.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
 import { HostStartError } from '../../src/host/instance/host-start-error.ts'
@@ -140,22 +141,16 @@ export class LiveAgent {
         if (message.kind === 'hello') {
           gatewayId = message.gatewayId
           heard(gatewayId)
+          world.note(`${gatewayId} says hello with the shares ${JSON.stringify(message.shares)}`)
           end.send({ kind: 'welcome', nodeId: 'node' })
-          leases.connect(line, message.held)
+          leases.connect(line, message.held, message.shares)
           return
         }
         heard(gatewayId)
         if (!('instance' in message)) return
         if (message.instance !== instanceUuid) throw new Error('another instance')
         world.note(`${gatewayId} says ${JSON.stringify({ ...message, instance: undefined })}`)
-        const gateway = gatewayId
-        if (message.kind === 'idle') {
-          const { epoch, quietMs } = message
-          leases.hear(line, instanceUuid, { kind: 'returned', gateway, epoch, quietMs })
-        } else {
-          const { instance, ...said } = message
-          leases.hear(line, instance, { ...said, gateway })
-        }
+        leases.hear(line, instanceUuid, leaseEvent(message, gatewayId))
       },
       closed: () => {
         if (this.alive && gatewayId !== '') leases.disconnect(line, lastWordMs)

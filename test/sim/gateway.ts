@@ -11,7 +11,7 @@ import {
 import type { HostSigns } from '../../src/domain/host/silence.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { RouteService } from '../../src/domain/service/route-feed.ts'
-import { beatIntervalMs, leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
+import { beatIntervalMs, leaseKeptMs, sharesToldMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
 import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { LeasedInstance } from '../../src/gateway/balance/leased-instance.ts'
@@ -55,6 +55,7 @@ export interface GatewayOptions {
  */
 export class SimGateway {
   readonly id: string
+  readonly hardLimit: number
   alive = true
   line: SimLine<GatewayMessage, HostMessage> | undefined
   readonly #options: GatewayOptions
@@ -66,6 +67,10 @@ export class SimGateway {
   #silence: HostSilence = HostSilence.None
   #signs: HostSigns
   #failures = 0
+  readonly #startedMs: number
+  /** The start of the agent that was met last. */
+  #metAgentOfMs: number
+  #metLate = false
   /** The last time at which the gateway was not in good contact with its host. */
   troubledMs = -Infinity
 
@@ -73,6 +78,9 @@ export class SimGateway {
     this.#options = options
     const { world, instanceUuid, name } = options
     this.id = name
+    this.hardLimit = options.hardLimit
+    this.#startedMs = world.nowMs
+    this.#metAgentOfMs = options.host.startedAtMs
     this.#signs = heardNow(world.nowMs)
     this.#service = {
       uuid: 'service',
@@ -93,6 +101,7 @@ export class SimGateway {
         freshMs: defaultBalanceLimits.freshMs,
         maxWaitMs: defaultBalanceLimits.maxWaitMs,
         ports: () => [port],
+        hardLimit: () => options.hardLimit,
         send: (message) => {
           if (!this.alive) return
           this.#end?.send(message)
@@ -118,6 +127,16 @@ export class SimGateway {
 
   get inGoodContact(): boolean {
     return this.#welcomed && this.#silence === HostSilence.None
+  }
+
+  /**
+   * Whether some agent did not hear in time what this gateway has of the hard limit: `sharesToldMs` after its
+   * start the agent may have given it to others.
+   */
+  get metLate(): boolean {
+    const { world, host } = this.#options
+    const isWaiting = this.#startedMs <= host.startedAtMs && this.#metAgentOfMs !== host.startedAtMs
+    return this.#metLate || (isWaiting && world.nowMs > host.startedAtMs + sharesToldMs)
   }
 
   get phase(): string {
@@ -152,7 +171,7 @@ export class SimGateway {
   }
 
   #connect(): void {
-    const { world, host } = this.#options
+    const { world, host, instanceUuid } = this.#options
     if (!this.alive) return
     world.after(world.dice.stretched(0.2, 20), () => {
       if (!this.alive) return
@@ -179,7 +198,13 @@ export class SimGateway {
       this.#signs = reached(this.#signs, world.nowMs)
       this.#end = found.end
       const held = this.#leased.held()
-      this.#end?.send({ kind: 'hello', gatewayId: this.id, held: held === undefined ? [] : [held] })
+      const share = this.#leased.share.held
+      this.#end?.send({
+        kind: 'hello',
+        gatewayId: this.id,
+        held: held === undefined ? [] : [held],
+        shares: share === undefined ? [] : [{ instance: instanceUuid, ...share }],
+      })
     })
   }
 
@@ -205,6 +230,8 @@ export class SimGateway {
     this.#signs = heardNow(this.#options.world.nowMs)
     if (message.kind === 'welcome') {
       this.#welcomed = true
+      this.#metLate = this.metLate
+      this.#metAgentOfMs = this.#options.host.startedAtMs
       this.#silence = HostSilence.None
       this.#failures = 0
       this.#leased.tell({ kind: 'link-back' })

@@ -65,6 +65,7 @@ export class SimRun {
   /** The probability that an instance's new state reaches the gateways late. */
   #feedLate = usuallyLate
   #gatewayLives = 0
+  readonly #hardLimit: number
   #apiAwayUntilMs = 0
   #stormUntilMs = 0
   #fed: InstanceState | undefined
@@ -86,6 +87,7 @@ export class SimRun {
       scaleToZero: this.settings,
     }
     this.weather = weatherOf(world)
+    this.#hardLimit = dice.pick([1, 2, 5, 100])
     world.note(JSON.stringify({ seed, settings: this.settings, rules, weather: this.weather }))
     this.#directory = mkdtempSync(path.join(tmpdir(), 'roost-sim-'))
     this.#disk = new SimDisk(world, this.#directory)
@@ -360,7 +362,7 @@ export class SimRun {
       name: `gateway-${this.#gatewayLives}`,
       instanceUuid,
       softLimit: world.dice.pick([1, 10]),
-      hardLimit: 100,
+      hardLimit: this.#hardLimit,
       temper: this.#lineTemper,
       state: this.#fed,
     })

@@ -7,6 +7,7 @@ import { sleepsThroughConnections } from '../../src/domain/standby/scale-to-zero
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import type { SimClients } from './client.ts'
 import type { Outcome, Trip } from './flights.ts'
+import { checkHardLimit } from './hard-limit.ts'
 import type { SimHost } from './host.ts'
 import type { MachineWatch, SimMachine, SimVm } from './machine.ts'
 import type { SimWorkflow } from './workflow.ts'
@@ -210,8 +211,10 @@ export class Watch implements MachineWatch {
    * The rule: A boot that is being shut down takes nothing new, because the gateways hear of it before the
    * application does.
    */
-  admitted({ id, kind, gateway, admission }: Trip): void {
+  admitted(trip: Trip): void {
     const { host, machine, world } = this.#all()
+    const { id, kind, gateway, admission } = trip
+    checkHardLimit(trip, this.#all())
     const { boot, shutdown } = machine.running ?? {}
     if (shutdown === undefined || admission?.boot !== boot) return
     const { sinceMs } = shutdown

@@ -1,27 +1,30 @@
 import assert from 'node:assert/strict'
-import type { RouteInstance, RouteService } from '../../src/domain/service/route-feed.ts'
+import type { RouteInstance, RouteNode, RouteService } from '../../src/domain/service/route-feed.ts'
 import { Balancer } from '../../src/gateway/balance/balancer.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
 import type { Admission, Ask, Refusal } from '../../src/gateway/traffic.ts'
 import { routeService } from './gateway-http.ts'
-import type { FakeLeaseServer } from './fake-lease-server.ts'
+
+interface SceneHost {
+  readonly node: RouteNode
+}
 
 const never = new AbortController().signal
 
-/** A balancer with its routes and one fake host. The test sets the host's answers. */
-export class BalanceScene {
+/** A balancer with its routes and one host. The test sets the host's answers, if it is a fake. */
+export class BalanceScene<Host extends SceneHost = SceneHost> {
   readonly table = new RouteTable({ builtIn: [] })
   readonly forgotten: string[] = []
   /** The reasons of all refusals, as the metrics get them. */
   readonly refused: string[] = []
   readonly balancer: Balancer
-  readonly host: FakeLeaseServer
+  readonly host: Host
   service: RouteService
   /** How far the balancer's clock is ahead of the real one. A test raises this number instead of waiting. */
   skewMs = 0
 
-  constructor(host: FakeLeaseServer, over: Partial<RouteService>, limits: Partial<BalanceLimits>) {
+  constructor(host: Host, over: Partial<RouteService>, limits: Partial<BalanceLimits>) {
     this.host = host
     this.service = routeService(over)
     this.balancer = new Balancer({
@@ -55,7 +58,7 @@ export class BalanceScene {
   }
 
   /** Makes another agent join under the host's id. */
-  join(host: FakeLeaseServer): void {
+  join(host: SceneHost): void {
     this.table.apply({ kind: 'begin', snapshot: false })
     this.table.apply({ kind: 'node', node: host.node })
     this.table.apply({ kind: 'end', revision: '3' })

@@ -1,5 +1,6 @@
 import { LeasePhase } from './host-lease-phase.ts'
 import type { HostLeaseEvent, HostLeaseState, Lease } from './host-lease-state.ts'
+import { noteHeld, noteLost, takeBack } from './host-shares.ts'
 import { touched } from './host-lease-settlement.ts'
 import type { Context } from './host-lease-settlement.ts'
 
@@ -36,7 +37,7 @@ const answering: ReadonlySet<LeasePhase> = new Set([
  * and whether to wake.
  */
 export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'lost' | 'drained'> = {
-  open(state, { gateway, epoch, ports }, { nowMs }) {
+  open(state, { gateway, epoch, ports, limit }, { nowMs }) {
     const before = find(state, gateway)
     if (before !== undefined && before.epoch > epoch) return state
     // A repeated `open` has waited since it was first sent.
@@ -50,6 +51,7 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
       askedAtMs: repeated ? before.askedAtMs : nowMs,
       waited: (repeated && before.waited) || !answering.has(state.phase),
       drained: before?.drained ?? false,
+      ...(limit === undefined ? {} : { limit }),
     })
   },
 
@@ -57,24 +59,17 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
   // waits for it.
   withdraw: (state) => state,
 
-  returned(state, { gateway, epoch, quietMs }, { nowMs }) {
+  returned(before, { gateway, epoch, quietMs, gave }, { nowMs }) {
+    const state = takeBack(before, gateway, gave)
     const lease = find(state, gateway)
     if (lease?.status !== 'held' || lease.epoch !== epoch) return state
     const quietFromMs = Math.max(state.quietFromMs, nowMs - Math.max(0, quietMs))
     return { ...put(state, { ...lease, status: 'returned' }), quietFromMs }
   },
 
-  hello(state, { gateway, held }, context) {
-    const before = find(state, gateway)
-    if (held === undefined) return before === undefined ? state : rejoin(state, before, context)
-    if (held.boot !== state.boot || !standing.has(state.phase)) {
-      context.effects.push({ kind: 'tell-gateway', gateway, word: 'gone', boot: held.boot })
-      return { ...state, leases: state.leases.filter((lease) => lease !== before) }
-    }
-    retell(state, gateway, context)
-    const { keptUntilMs: _found, ...known } = before ?? { ports: [], askedAtMs: context.nowMs, waited: false }
-    const lease = { ...known, gateway, epoch: held.epoch, boot: held.boot, drained: false }
-    return touched(put(state, { ...lease, status: 'held' }), context)
+  hello(state, { gateway, held, share }, context) {
+    const joined = join(state, { gateway, held, share }, context)
+    return noteHeld(joined, gateway, share)
   },
 
   lost(state, { gateway, keptUntilMs }) {
@@ -82,7 +77,7 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
     if (lease === undefined) return state
     // The gateway that waits can not be answered. It asks again later.
     const status = lease.status === 'waiting' ? 'returned' : lease.status
-    return put(state, { ...lease, status, keptUntilMs })
+    return noteLost(put(state, { ...lease, status, keptUntilMs }), gateway)
   },
 
   drained(state, { gateway, boot }) {
@@ -90,6 +85,30 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
     if (state.phase !== LeasePhase.Draining || boot !== state.boot || lease === undefined) return state
     return put(state, { ...lease, status: 'returned', drained: true })
   },
+}
+
+/** Notes what a gateway that has connected again holds of the instance. */
+function join(
+  state: HostLeaseState,
+  { gateway, held, share }: Omit<Extract<HostLeaseEvent, { kind: 'hello' }>, 'kind'>,
+  context: Context,
+): HostLeaseState {
+  const before = find(state, gateway)
+  if (held === undefined) {
+    if (before !== undefined) return rejoin(state, before, context)
+    // The gateway has quiet connections from an earlier lease, and this agent is new.
+    const quiet = { gateway, epoch: 0, ports: [], boot: state.boot, askedAtMs: context.nowMs, waited: false }
+    const isCounted = share !== undefined && share.memoryBoot === state.memoryBoot
+    return isCounted ? put(state, { ...quiet, status: 'returned', drained: false }) : state
+  }
+  if (held.boot !== state.boot || !standing.has(state.phase)) {
+    context.effects.push({ kind: 'tell-gateway', gateway, word: 'gone', boot: held.boot })
+    return { ...state, leases: state.leases.filter((lease) => lease !== before) }
+  }
+  retell(state, gateway, context)
+  const { keptUntilMs: _found, ...known } = before ?? { ports: [], askedAtMs: context.nowMs, waited: false }
+  const lease = { ...known, gateway, epoch: held.epoch, boot: held.boot, drained: false }
+  return touched(put(state, { ...lease, status: 'held' }), context)
 }
 
 /**
@@ -144,5 +163,5 @@ export function voidLeases(state: HostLeaseState, { effects }: Context): HostLea
     }
     return lease.status === 'waiting' ? [{ ...lease, boot: 0 }] : []
   })
-  return { ...state, leases, memoryBoot: 0 }
+  return { ...state, leases, memoryBoot: 0, shares: [] }
 }

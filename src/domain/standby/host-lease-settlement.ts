@@ -1,5 +1,6 @@
 import { LeasePhase } from './host-lease-phase.ts'
 import type { HostLeaseEffect, HostLeaseState, IdlePeriod, Lease } from './host-lease-state.ts'
+import { openShare, settleShares } from './host-shares.ts'
 import { mayStandBy, sleepsThroughConnections } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
 import type { OpenRefusal } from './lease-protocol.ts'
@@ -27,7 +28,8 @@ export function effectsOf(nowMs: number): Context {
 
 /** Decides all that follows from the noted facts. Its own result settles to the same state again. */
 export function settle(state: HostLeaseState, context: Context): HostLeaseState {
-  return settleIdle(settlePhase[state.phase](expireLeases(state, context), context), context)
+  const settled = settlePhase[state.phase](expireLeases(state, context), context)
+  return settleIdle(settleShares(settled, context), context)
 }
 
 type Settlement = (state: HostLeaseState, context: Context) => HostLeaseState
@@ -72,9 +74,12 @@ function withoutWaiting(lease: Lease): readonly Lease[] {
 function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLeaseState {
   if (!state.leases.some(({ status }) => status === 'waiting')) return state
   const { boot, memoryBoot, settings, kind } = state
+  let opened = state
   const leases = state.leases.map((lease): Lease => {
     if (lease.status !== 'waiting') return lease
-    const { gateway, epoch, ports, waited, askedAtMs } = lease
+    const { gateway, epoch, ports, waited, askedAtMs, limit } = lease
+    const share = limit === undefined ? undefined : openShare(opened, { gateway, limit }, { nowMs })
+    opened = share?.state ?? opened
     effects.push({
       kind: 'opened',
       gateway,
@@ -84,13 +89,14 @@ function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLe
       memoryBoot,
       ...settleTime(settings),
       quietConnectionsSleep: sleepsThroughConnections(settings),
+      ...(share === undefined ? {} : { share: share.more }),
       ...(waited && kind !== undefined
         ? { woken: { kind, wakeUs: Math.round((nowMs - askedAtMs) * 1_000) } }
         : {}),
     })
     return { ...lease, status: 'held', boot, waited: false, drained: false }
   })
-  return touched({ ...state, leases }, { nowMs })
+  return touched({ ...opened, leases }, { nowMs })
 }
 
 /**

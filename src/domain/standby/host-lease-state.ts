@@ -1,6 +1,6 @@
 import { LeasePhase } from './host-lease-phase.ts'
 import type { HostFailure, StandByRefusal } from '../instance/host-work.ts'
-import type { OpenRefusal } from './lease-protocol.ts'
+import type { HeldShare, OpenRefusal, ShareChange } from './lease-protocol.ts'
 import { noScaleToZero } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
 import type { StartKind } from '../instance/start-report.ts'
@@ -25,6 +25,8 @@ export interface Lease {
   readonly keptUntilMs?: number
   /** Whether the gateway said that nothing is connected any more. */
   readonly drained: boolean
+  /** The hard limit that the gateway told. Without it the gateway counts alone. */
+  readonly limit?: number
 }
 
 export interface StandByOrder {
@@ -74,6 +76,28 @@ export interface HostLeaseState {
   readonly peersWoke?: true
   /** Whether the request to drain has its answer. */
   readonly drainAnswered: boolean
+  /** The hard limit, as a gateway told it last. */
+  readonly hardLimit: number
+  /** What each gateway may have in flight; see `host-shares.ts`. */
+  readonly shares: readonly GatewayShare[]
+  /** Until this time the host does not know which shares gateways have. */
+  readonly sharesFromMs: number
+}
+
+/** One gateway's part of the hard limit. */
+export interface GatewayShare {
+  readonly gateway: string
+  readonly count: number
+  /** The `want` that has no answer yet. */
+  readonly want?: {
+    readonly count: number
+    /** Whether the other gateways were asked for it. */
+    readonly asked: boolean
+    /** When it is answered even if not all of them have answered. */
+    readonly untilMs: number
+  }
+  /** Whether the gateway was asked for what it can spare, and has not answered yet. */
+  readonly asked: boolean
 }
 
 export interface IdlePeriod {
@@ -98,14 +122,24 @@ export type HostLeaseEvent =
       readonly gateway: string
       readonly epoch: number
       readonly ports: readonly number[]
+      readonly limit?: number
     }
   | { readonly kind: 'withdraw'; readonly gateway: string; readonly epoch: number }
-  | { readonly kind: 'returned'; readonly gateway: string; readonly epoch: number; readonly quietMs: number }
+  | {
+      readonly kind: 'returned'
+      readonly gateway: string
+      readonly epoch: number
+      readonly quietMs: number
+      readonly gave?: ShareChange
+    }
+  | ({ readonly kind: 'want'; readonly gateway: string } & HeldShare)
+  | ({ readonly kind: 'gave'; readonly gateway: string } & ShareChange)
   /** The gateway is connected (again), and says what it holds of this instance. */
   | {
       readonly kind: 'hello'
       readonly gateway: string
       readonly held?: { readonly boot: number; readonly epoch: number }
+      readonly share?: HeldShare
     }
   | { readonly kind: 'lost'; readonly gateway: string; readonly keptUntilMs: number }
   | { readonly kind: 'drained'; readonly gateway: string; readonly boot: number }
@@ -154,8 +188,10 @@ export type HostLeaseEffect =
       readonly memoryBoot: number
       readonly returnAfterMs?: number
       readonly quietConnectionsSleep: boolean
+      readonly share?: number
       readonly woken?: { readonly kind: StartKind; readonly wakeUs: number }
     }
+  | ({ readonly kind: 'share' | 'spare'; readonly gateway: string } & ShareChange)
   | ({ readonly kind: 'refused'; readonly gateway: string; readonly epoch: number } & OpenRefusal)
   | {
       readonly kind: 'tell-gateway'
@@ -196,4 +232,7 @@ export const noHostLease: HostLeaseState = {
   lastEpoch: 0,
   hurried: false,
   drainAnswered: false,
+  hardLimit: 0,
+  shares: [],
+  sharesFromMs: 0,
 }

@@ -3,6 +3,7 @@ import { gatewayMoves } from './host-lease-gateways.ts'
 import type { Moves } from './host-lease-gateways.ts'
 import { vmMoves } from './host-lease-moves.ts'
 import { LeasePhase } from './host-lease-phase.ts'
+import { shareMoves, sharesDueMs } from './host-shares.ts'
 import type { HostLeaseEffect, HostLeaseEvent, HostLeaseState } from './host-lease-state.ts'
 
 /**
@@ -37,7 +38,7 @@ export interface HostLeaseStep {
   readonly effects: readonly HostLeaseEffect[]
 }
 
-const moves = { ...gatewayMoves, ...vmMoves } satisfies Moves<HostLeaseEvent['kind']>
+const moves = { ...gatewayMoves, ...shareMoves, ...vmMoves } satisfies Moves<HostLeaseEvent['kind']>
 
 export function decide(before: HostLeaseState, event: HostLeaseEvent, nowMs: number): HostLeaseStep {
   const context = effectsOf(nowMs)
@@ -49,6 +50,7 @@ export function decide(before: HostLeaseState, event: HostLeaseEvent, nowMs: num
 /** When `tick` is due if nothing else happens; undefined if never. */
 export function nextDueMs(state: HostLeaseState): number | undefined {
   const due = state.leases.flatMap(({ keptUntilMs }) => keptUntilMs ?? [])
+  due.push(...sharesDueMs(state))
   const { phase, peersWait, wakeFailure } = state
   if (phase === LeasePhase.Asleep && peersWait === true && wakeFailure !== undefined)
     due.push(wakeFailure.retryAtMs)

@@ -19,6 +19,12 @@ import type { StartKind } from '../instance/start-report.ts'
  * no new traffic on its leases until the host has answered again, except while no agent is there
  * (`../host/silence.ts`). A host keeps the leases of a silent or lost gateway for `leaseKeptMs`, counted from
  * its last message. After its own start a host waits that long before anything goes to standby.
+ *
+ * The host also divides the hard limit of an instance among its gateways: each may have as many in flight as
+ * its *share*, and all shares together are at most the hard limit. A gateway whose share is used up sends
+ * `want`. If nothing of the hard limit is left, the host asks the other gateways for what they do not use
+ * (`spare`, `gave`), and answers the first with `share`. All these are changes of a share and not its size,
+ * so they may cross on their way. They count for one memory of the guest; with the memory all shares end.
  */
 export const trafficSecretContext = 'roost traffic'
 export const trafficUpgrade = 'roost-traffic/1'
@@ -37,6 +43,16 @@ export const hostAwayAfterMs = 20_000
  * allow for clocks that run unevenly and for messages under way.
  */
 export const leaseKeptMs = 8_000
+/**
+ * How long a gateway waits for its share at most, if other gateways do not say whether they can spare
+ * something. They answer from memory.
+ */
+export const shareWaitMs = 1_000
+/**
+ * How long a new agent hands out nothing of the hard limit of an instance that runs already. In this time
+ * the gateways connect again, and tell the shares that they have.
+ */
+export const sharesToldMs = 1_500
 /** A line of either side has at most this many bytes; a longer one ends the connection. */
 export const maxTrafficLineBytes = 1 << 20
 
@@ -49,6 +65,8 @@ export type GatewayMessage =
       readonly kind: 'hello'
       readonly gatewayId: string
       readonly held: readonly { readonly instance: string; readonly boot: number; readonly epoch: number }[]
+      /** The shares that the gateway has. Gateways of older versions tell none. */
+      readonly shares?: readonly ({ readonly instance: string } & HeldShare)[]
     }
   /**
    * The gateway wants to send traffic to these ports. `epoch` grows with every `open` of this gateway for the
@@ -59,11 +77,27 @@ export type GatewayMessage =
       readonly instance: string
       readonly epoch: number
       readonly ports: readonly number[]
+      /** The hard limit of the service. Without it the host gives no share, and the gateway counts alone. */
+      readonly limit?: number
     }
   /** Nobody waits for the answer any more. The host still answers. */
   | { readonly kind: 'withdraw'; readonly instance: string; readonly epoch: number }
   /** The lease is given back: nothing has been in flight for `quietMs`. */
-  | { readonly kind: 'idle'; readonly instance: string; readonly epoch: number; readonly quietMs: number }
+  | {
+      readonly kind: 'idle'
+      readonly instance: string
+      readonly epoch: number
+      readonly quietMs: number
+      /** What is given back of the share; the rest is for quiet connections. */
+      readonly gave?: ShareChange
+    }
+  /**
+   * The share is used up, and so many more wait. `share` answers it. A gateway sends no other `want` for the
+   * instance before that.
+   */
+  | ({ readonly kind: 'want'; readonly instance: string; readonly limit: number } & ShareChange)
+  /** The answer to `spare`: so much is given back, perhaps nothing. */
+  | ({ readonly kind: 'gave'; readonly instance: string } & ShareChange)
   /** Nothing of this boot is connected any more; sent after `drain` only. */
   | { readonly kind: 'drained'; readonly instance: string; readonly boot: number }
   /**
@@ -80,6 +114,17 @@ export type GatewayMessage =
   /** Sent after all `counts` for the `report` with this number. */
   | { readonly kind: 'reported'; readonly number: number }
   | { readonly kind: 'beat' }
+
+/** A change of a share of the memory that began with that boot. */
+export interface ShareChange {
+  readonly memoryBoot: number
+  readonly count: number
+}
+
+/** A share, and the hard limit of the service as its gateway knows it. */
+export interface HeldShare extends ShareChange {
+  readonly limit: number
+}
 
 export interface InstanceCounts {
   readonly instance: string
@@ -108,6 +153,10 @@ export type HostMessage =
   | { readonly kind: 'welcome'; readonly nodeId: string }
   | ({ readonly kind: 'opened'; readonly instance: string; readonly epoch: number } & OpenLease)
   | ({ readonly kind: 'refused'; readonly instance: string; readonly epoch: number } & OpenRefusal)
+  /** The answer to `want`: the share grows by `count`. 0: the hard limit is used up by all gateways together. */
+  | ({ readonly kind: 'share'; readonly instance: string } & ShareChange)
+  /** Another gateway could use so much of the share. The gateway gives back what it does not use. */
+  | ({ readonly kind: 'spare'; readonly instance: string } & ShareChange)
   /** No new traffic may go to this boot. `drained` has to be sent when nothing is connected any more. */
   | { readonly kind: 'drain'; readonly instance: string; readonly boot: number }
   /** A drain was called off. */
@@ -143,6 +192,11 @@ export interface OpenLease {
   readonly returnAfterMs?: number
   /** Whether connections without a byte for that time do not keep the lease. */
   readonly quietConnectionsSleep: boolean
+  /**
+   * By how much the share of the gateway grows. If it is 0, the host tries to get something, and `share`
+   * follows. If it is absent, the host gives no shares.
+   */
+  readonly share?: number
   /** Present only if this `open` had to wait for the instance to come up. */
   readonly woken?: { readonly kind: StartKind; readonly wakeUs: number }
 }

@@ -206,6 +206,7 @@ export class Balancer implements Traffic {
         freshMs: this.#limits.freshMs,
         maxWaitMs: this.#limits.maxWaitMs,
         ports: () => [...new Set(routes.service(serviceUuid())?.ports.map((port) => port.destinationPort))],
+        hardLimit: () => routes.service(serviceUuid())?.hardLimit ?? 0,
         send: (message) => this.#hosts.get(nodeId)?.link.send(message),
         moved: (change) => this.#services.get(serviceUuid())?.pump(change),
         forget: (boot) => forget(uuid, boot),
@@ -289,6 +290,10 @@ export class Balancer implements Traffic {
       ...(signs === undefined ? {} : { signs }),
       events: {
         held: () => [...leased.values()].flatMap((member) => member.held() ?? []),
+        shares: () =>
+          [...leased.values()].flatMap(({ uuid, share }) =>
+            share.held === undefined ? [] : [{ instance: uuid, ...share.held }],
+          ),
         hear: (message) => this.#hear(host, message),
         lost: () => all({ kind: 'link-lost' }, HostConnection.Lost),
         fellSilent: (how) => all({ kind: `link-${how}` }, linkOf[how]),
@@ -310,7 +315,7 @@ export class Balancer implements Traffic {
 
   #tellCounts(host: Host, number: number): void {
     if (host.reportAll) this.#reportTo(host)
-    const counts = [...host.leased.values()].flatMap((member) => member.counts() ?? [])
+    const counts = [...host.leased.values()].flatMap((member) => member.meter.counts() ?? [])
     for (const part of inParts(counts)) host.link.send({ kind: 'counts', counts: part })
     host.link.send({ kind: 'reported', number })
   }
@@ -321,7 +326,7 @@ export class Balancer implements Traffic {
   }
 
   #reportTo(host: Host): void {
-    const loads = [...host.leased.values()].flatMap((member) => member.load(host.reportAll) ?? [])
+    const loads = [...host.leased.values()].flatMap((member) => member.meter.load(host.reportAll) ?? [])
     host.reportAll = false
     for (const part of inParts(loads)) host.link.send({ kind: 'load', loads: part })
   }

@@ -1,23 +1,22 @@
 import { decide, heldLease, isAsking, isOpen, knownRefusal } from '../../domain/standby/gateway-lease.ts'
-import { GatewayLeasePhase, closedGatewayLease } from '../../domain/standby/gateway-lease-state.ts'
+import {
+  GatewayLeasePhase,
+  HostConnection,
+  closedGatewayLease,
+} from '../../domain/standby/gateway-lease-state.ts'
 import type {
   GatewayLeaseEffect,
   GatewayLeaseEvent,
-  HostConnection,
   LeaseRefusal,
   GatewayLeaseState,
 } from '../../domain/standby/gateway-lease-state.ts'
-import type {
-  GatewayMessage,
-  HostMessage,
-  InstanceCounts,
-  InstanceLoad,
-  OpenLease,
-} from '../../domain/standby/lease-protocol.ts'
+import type { GatewayMessage, HostMessage, OpenLease } from '../../domain/standby/lease-protocol.ts'
 import { Roster } from '../roster.ts'
 import type { AdmissionTiming, Ask } from '../traffic.ts'
 import { InstanceAdmission } from './instance-admission.ts'
 import type { AdmittedTo } from './instance-admission.ts'
+import { InstanceShare } from './instance-share.ts'
+import { LoadMeter } from './load-meter.ts'
 
 export interface LeaseOwner {
   readonly nowMs: () => number
@@ -26,6 +25,8 @@ export interface LeaseOwner {
   readonly maxWaitMs: number
   /** The application's ports that the service publishes. */
   ports(): readonly number[]
+  /** The hard limit of the service. */
+  hardLimit(): number
   send(message: GatewayMessage): void
   /** Called when the instance opened, did not open, or has room again: the queue is then looked at. */
   moved(change: { readonly all: boolean }): void
@@ -41,8 +42,6 @@ interface Sleeper {
 }
 
 type Opened = Extract<HostMessage, { kind: 'opened' }>
-/** The counts of an instance without load, in the form in which reports are compared. */
-const noLoad = '0 0 0 0'
 const noQueue: AdmissionTiming = { queuedUs: 0 }
 
 /**
@@ -53,10 +52,8 @@ export class LeasedInstance implements AdmittedTo {
   readonly uuid: string
   readonly nodeId: string
   readonly listening = new Roster<InstanceAdmission>()
-  requests = 0
-  connections = 0
-  /** Requests and connections that wait for this instance to be woken. `ServiceBalance` keeps the number. */
-  queued = 0
+  readonly meter: LoadMeter
+  readonly share: InstanceShare
   #state: GatewayLeaseState
   #open: Opened | undefined
   #askedPorts: readonly number[] = []
@@ -67,17 +64,6 @@ export class LeasedInstance implements AdmittedTo {
   #lastMs = 0
   #freshBoot = 0
   #freshUntilMs = 0
-  #handledMore = 0
-  /** How many were finished since the last report and were already sent in `counts`. */
-  #handledTold = 0
-  #reported = ''
-  #reportedHandled = false
-  /** The counts last sent to the host between two reports; undefined if none were sent. */
-  #counted: string | undefined
-  /** The integral of `inFlight` over time, from `#reportMs` to `#integralMs`. */
-  #inFlightMs = 0
-  #integralMs: number
-  #reportMs: number
   /** Connections that were slept through and want to go on. */
   #sleepers: Sleeper[] = []
   /** Boots up to `#goneBoot` are over; boots up to `#closingBoot` shut down. */
@@ -97,15 +83,30 @@ export class LeasedInstance implements AdmittedTo {
     this.nodeId = options.nodeId
     this.#owner = options.owner
     this.#state = closedGatewayLease(options.epoch, options.link)
-    this.#reportMs = this.#integralMs = this.#owner.nowMs()
+    this.meter = new LoadMeter(this.uuid, this.#owner.nowMs)
+    this.share = new InstanceShare({
+      nowMs: this.#owner.nowMs,
+      inFlight: () => this.inFlight,
+      give: (change) => this.#owner.send({ kind: 'gave', instance: this.uuid, ...change }),
+      ask: (want) => {
+        if (this.#state.link !== HostConnection.Up) return false
+        this.#owner.send({ kind: 'want', instance: this.uuid, ...want })
+        return true
+      },
+    })
   }
 
   get inFlight(): number {
-    return this.requests + this.connections
+    return this.meter.inFlight
   }
 
   get isOpen(): boolean {
     return isOpen(this.#state)
+  }
+
+  /** Whether nothing more may be in flight here. A lease that is asked for will have a share of its own. */
+  isFull(hardLimit: number): boolean {
+    return this.inFlight >= (this.isOpen ? this.share.limit(hardLimit) : hardLimit)
   }
 
   get isAsking(): boolean {
@@ -166,9 +167,7 @@ export class LeasedInstance implements AdmittedTo {
     const address = open?.reach[ask.port]
     if (open === undefined || address === undefined) throw new Error('not open')
     const nowMs = this.#owner.nowMs()
-    this.#integrate(nowMs)
-    if (ask.kind === 'request') this.requests += 1
-    else this.connections += 1
+    this.meter.began(ask.kind, nowMs)
     this.#lastMs = nowMs
     const fresh = nowMs < this.#freshUntilMs
     return new InstanceAdmission(this, {
@@ -183,10 +182,7 @@ export class LeasedInstance implements AdmittedTo {
 
   release(admission: InstanceAdmission): void {
     const nowMs = this.#owner.nowMs()
-    this.#integrate(nowMs)
-    if (admission.kind === 'request') this.requests -= 1
-    else this.connections -= 1
-    this.#handledMore += 1
+    this.meter.ended(admission.kind, nowMs)
     admission.unlisten()
     for (const sleeper of this.#sleepers.filter((each) => each.admission === admission)) sleeper.settle(false)
     this.#lastMs = nowMs
@@ -260,60 +256,25 @@ export class LeasedInstance implements AdmittedTo {
     if (state.lease === undefined) this.#open = undefined
     if (dueChanged) this.#arm()
     for (const effect of effects) this.#carryOut(effect)
+    if (event.kind === 'link-silent') this.share.hostSilent()
+    if (!this.share.isAsking || state.link === HostConnection.Up) return
+    this.share.lineLost()
+    this.#owner.moved({ all: true })
   }
 
   hear(message: Exclude<HostMessage, { kind: 'welcome' | 'report' | 'beat' }>): void {
     const connected = this.inFlight > 0
     if (message.kind === 'opened') this.#hearOpened(message)
+    else if (message.kind === 'share') {
+      this.share.answered(message)
+      this.#owner.moved({ all: true })
+    } else if (message.kind === 'spare')
+      this.#owner.send({ kind: 'gave', instance: this.uuid, ...this.share.spare(message) })
     else if (message.kind === 'drain' || message.kind === 'close') this.tell({ ...message, connected })
-    else this.tell(message)
-  }
-
-  /** Returns the load to report; undefined if it is unchanged. `all`: the host knows none of it yet. */
-  load(all: boolean): InstanceLoad | undefined {
-    const { requests, connections, queued } = this
-    const inFlight = this.#meanInFlight()
-    const now = `${requests} ${connections} ${queued} ${inFlight}`
-    const before = this.#reported || noLoad
-    // The host may still have what was reported over an earlier connection.
-    const nothing = now === before && this.#counted === undefined && !(all && now !== noLoad)
-    const handledMore = this.#handledMore
-    const handledTold = this.#handledTold
-    if (nothing && handledMore + handledTold === 0 && !this.#reportedHandled) return undefined
-    this.#reported = now
-    this.#counted = undefined
-    this.#reportedHandled = handledMore + handledTold > 0
-    this.#handledMore = this.#handledTold = 0
-    const told = handledTold === 0 ? {} : { handledTold }
-    return { instance: this.uuid, connections, requests, queued, inFlight, handledMore, ...told }
-  }
-
-  /** Returns the counts to send between two reports; undefined if the host knows them. */
-  counts(): InstanceCounts | undefined {
-    const { requests, connections, queued } = this
-    const now = `${requests} ${connections} ${queued}`
-    const before = this.#counted ?? (this.#reported || noLoad).split(' ', 3).join(' ')
-    const handledMore = this.#handledMore
-    if (now === before && handledMore === 0) return undefined
-    this.#counted = now
-    this.#handledMore = 0
-    this.#handledTold += handledMore
-    return { instance: this.uuid, connections, requests, queued, handledMore }
-  }
-
-  #integrate(nowMs: number): void {
-    this.#inFlightMs += this.inFlight * (nowMs - this.#integralMs)
-    this.#integralMs = nowMs
-  }
-
-  /** The mean of `inFlight` since the last call, in thousandths: a line should hold no more digits. */
-  #meanInFlight(): number {
-    const nowMs = this.#owner.nowMs()
-    this.#integrate(nowMs)
-    const mean = nowMs > this.#reportMs ? this.#inFlightMs / (nowMs - this.#reportMs) : this.inFlight
-    this.#inFlightMs = 0
-    this.#reportMs = nowMs
-    return Math.round(mean * 1_000) / 1_000
+    else {
+      if (message.kind === 'gone') this.share.gone(message.boot)
+      this.tell(message)
+    }
   }
 
   close(): void {
@@ -323,6 +284,7 @@ export class LeasedInstance implements AdmittedTo {
   }
 
   #hearOpened(message: Opened): void {
+    this.share.opened(message)
     const before = this.#state
     const taken = before.asked && before.epoch === message.epoch
     if (taken) {
@@ -339,7 +301,9 @@ export class LeasedInstance implements AdmittedTo {
   }
 
   #isBusy(): boolean {
-    return this.requests > 0 || (this.connections > 0 && this.#open?.quietConnectionsSleep !== true)
+    return (
+      this.meter.requests > 0 || (this.meter.connections > 0 && this.#open?.quietConnectionsSleep !== true)
+    )
   }
 
   #arm(): void {
@@ -360,10 +324,14 @@ export class LeasedInstance implements AdmittedTo {
     switch (effect.kind) {
       case 'open':
         this.#askedPorts = this.#owner.ports()
-        this.#owner.send({ ...effect, instance, ports: this.#askedPorts })
+        this.#owner.send({ ...effect, instance, ports: this.#askedPorts, limit: this.#owner.hardLimit() })
         break
+      case 'idle': {
+        const gave = this.share.return()
+        this.#owner.send({ ...effect, instance, ...(gave === undefined ? {} : { gave }) })
+        break
+      }
       case 'withdraw':
-      case 'idle':
       case 'drained':
         this.#owner.send({ ...effect, instance })
         break

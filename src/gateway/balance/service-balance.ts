@@ -20,6 +20,9 @@ interface Waiter {
   member: LeasedInstance | undefined
 }
 
+const Limit = { Soft: 'soft', Hard: 'hard' } as const
+type Limit = (typeof Limit)[keyof typeof Limit]
+
 const denials: ReadonlySet<string | undefined> = new Set(['stopped', 'unknown'])
 const wait = 'wait'
 type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
@@ -29,10 +32,12 @@ type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
  * running instances that nobody asked for yet. A request gets the first of these that is possible:
  * 1. the open instance with the fewest in flight, below the soft limit;
  * 2. a wait for what is being woken, below the soft limit;
- * 3. another instance, which is woken for it;
- * 4. an open instance above its soft limit;
- * 5. a wait for what is being woken, as far as the hard limit goes;
- * 6. a refusal.
+ * 3. a wait for more of an open instance's hard limit, which other gateways may not use;
+ * 4. another instance, which is woken for it;
+ * 5. an open instance above its soft limit;
+ * 6. a wait for what is being woken, as far as the hard limit goes;
+ * 7. a refusal.
+ * Of the limits of an instance, each gateway has a share (`InstanceShare`).
  */
 export class ServiceBalance {
   readonly #owner: BalanceOwner
@@ -82,7 +87,7 @@ export class ServiceBalance {
   }
 
   admit(ask: Ask): Admission | Refusal | Promise<Admission | Refusal> {
-    const free = this.#leastBusy(ask.port, this.#service.softLimit)
+    const free = this.#leastBusy(ask.port, Limit.Soft)
     if (this.#running > 1) this.#openUnused()
     if (free !== undefined) return free.admit(ask)
     if (ask.signal.aborted) return { admitted: false, reason: 'aborted' }
@@ -124,7 +129,7 @@ export class ServiceBalance {
 
   #answer(ask: Ask, before: number, waiter?: Waiter): Answer {
     const { softLimit, hardLimit } = this.#service
-    const free = this.#leastBusy(ask.port, softLimit)
+    const free = this.#leastBusy(ask.port, Limit.Soft)
     if (free !== undefined) return free.admit(ask, this.#timing(free, waiter))
     const asking = this.#members.filter((member) => member.inFlight < hardLimit && member.awaits(ask.port))
     // An instance that is being woken may have connections in flight: those that it slept through.
@@ -132,9 +137,11 @@ export class ServiceBalance {
     const roomy =
       before < Math.min(asking.length * softLimit, room) ? asking[Math.floor(before / softLimit)] : undefined
     if (roomy !== undefined) return { [wait]: roomy }
+    const growing = this.#growNext(ask, before)
+    if (growing !== undefined) return { [wait]: growing }
     const woken = this.#wakeNext(ask)
     if (woken !== undefined) return { [wait]: woken }
-    const crowded = this.#leastBusy(ask.port, hardLimit)
+    const crowded = this.#leastBusy(ask.port, Limit.Hard)
     if (crowded !== undefined) return crowded.admit(ask, this.#timing(crowded, waiter))
     const last = asking[asking.length - 1]
     if (last !== undefined && before < room) return { [wait]: last }
@@ -150,13 +157,29 @@ export class ServiceBalance {
   }
 
   /**
+   * Asks for more of the hard limit of an open instance whose share is used up. No more wait than the limit
+   * could permit.
+   */
+  #growNext({ port }: Ask, before: number): LeasedInstance | undefined {
+    const { hardLimit } = this.#service
+    return this.#members.find(
+      (member) =>
+        member.isOpen &&
+        member.reaches(port) &&
+        member.isFull(hardLimit) &&
+        before < hardLimit - member.inFlight &&
+        member.share.want(before + 1, hardLimit),
+    )
+  }
+
+  /**
    * Asks for the next instance that may be woken. If the request for its lease is refused at once, asks for
    * the instance after it, and so on.
    */
   #wakeNext(ask: Ask): LeasedInstance | undefined {
     const nowMs = this.#owner.nowMs()
     for (const member of this.#members) {
-      if (member.inFlight >= this.#service.hardLimit || member.awaits(ask.port) || member.isEnding) continue
+      if (member.isFull(this.#service.hardLimit) || member.awaits(ask.port) || member.isEnding) continue
       if (member.isOpen) {
         if (member.reaches(ask.port) || member.asksFor(ask.port)) continue
         if (member.refusal(nowMs) !== undefined) continue
@@ -170,15 +193,19 @@ export class ServiceBalance {
     return undefined
   }
 
-  #leastBusy(port: number, limit: number): LeasedInstance | undefined {
+  #leastBusy(port: number, which: Limit): LeasedInstance | undefined {
     const members = this.#members
     const count = members.length
+    const { softLimit, hardLimit } = this.#service
     let found: LeasedInstance | undefined
-    let fewest = limit
+    let fewest = Infinity
     for (let step = 0; step < count; step++) {
       const member = members[(this.#turn + step) % count]
       if (member === undefined || member.inFlight >= fewest || !member.isOpen || !member.reaches(port))
         continue
+      const { share } = member
+      const limit = which === Limit.Soft ? share.softLimit(softLimit, hardLimit) : share.limit(hardLimit)
+      if (member.inFlight >= limit) continue
       found = member
       fewest = member.inFlight
     }
@@ -190,9 +217,7 @@ export class ServiceBalance {
     const { hardLimit } = this.#service
     const { retryAfterMs } = this.#owner.limits
     const nowMs = this.#owner.nowMs()
-    if (
-      this.#members.some((member) => (member.inFlight >= hardLimit && !member.isEnding) || member.isAsking)
-    ) {
+    if (this.#members.some((member) => (member.isFull(hardLimit) && !member.isEnding) || member.isAsking)) {
       return { admitted: false, reason: 'hard-limit', retryAfterMs }
     }
     const refusals = this.#members.flatMap((member) => member.refusal(nowMs) ?? [])
@@ -233,10 +258,10 @@ export class ServiceBalance {
   }
 
   #await(waiter: Waiter, member: LeasedInstance | undefined): void {
-    if (waiter.member !== undefined) waiter.member.queued -= 1
+    if (waiter.member !== undefined) waiter.member.meter.queued -= 1
     waiter.member = member
     if (member === undefined) return
-    member.queued += 1
+    member.meter.queued += 1
     if (member.isAsking) member.tell({ kind: 'wanted' })
   }
 

@@ -27,6 +27,8 @@ import { hostMessage } from './host-messages.ts'
 export interface HostLinkEvents {
   /** The leases that are held, for the `hello` of each connection. */
   held(): Extract<GatewayMessage, { kind: 'hello' }>['held']
+  /** The shares of hard limits, for the `hello` too. */
+  shares(): NonNullable<Extract<GatewayMessage, { kind: 'hello' }>['shares']>
   hear(message: HostMessage): void
   lost(): void
   /** Called as the host's silence gets worse, one step at a time, until `back`. */
@@ -171,7 +173,7 @@ export class HostLink {
     })
     socket.on('data', read)
     const { gatewayId, events } = this.#options
-    this.#write({ kind: 'hello', gatewayId, held: events.held() })
+    this.#write({ kind: 'hello', gatewayId, held: events.held(), shares: events.shares() })
     if (head.length > 0) read(head)
   }
 

@@ -26,6 +26,10 @@ export function hostMessage(line: object): HostMessage | undefined {
     case 'report':
       require(isCount(fields['number']), 'report')
       return line as HostMessage
+    case 'share':
+    case 'spare':
+      require(isShareChange(fields), fields['kind'])
+      return line as HostMessage
     case 'drain':
     case 'undrain':
     case 'close':
@@ -59,15 +63,20 @@ function isRefused(fields: Fields): boolean {
 }
 
 function isOpened(fields: Fields): boolean {
-  const { returnAfterMs, reach } = fields as Partial<OpenLease>
+  const { returnAfterMs, reach, share } = fields as Partial<OpenLease>
   return (
     isText(fields['instance']) &&
     ['epoch', 'boot', 'memoryBoot'].every((name) => isCount(fields[name])) &&
     (returnAfterMs === undefined || isCount(returnAfterMs)) &&
+    (share === undefined || isCount(share)) &&
     typeof reach === 'object' &&
     reach !== null &&
     Object.values(reach as Record<string, unknown>).every(isAddress)
   )
+}
+
+function isShareChange(fields: Fields): boolean {
+  return isText(fields['instance']) && isCount(fields['memoryBoot']) && isCount(fields['count'])
 }
 
 function isAddress(value: unknown): boolean {

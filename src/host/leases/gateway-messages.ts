@@ -1,4 +1,11 @@
-import type { GatewayMessage, InstanceCounts, InstanceLoad } from '../../domain/standby/lease-protocol.ts'
+import type { HostLeaseEvent } from '../../domain/standby/host-lease-state.ts'
+import type {
+  GatewayMessage,
+  HeldShare,
+  InstanceCounts,
+  InstanceLoad,
+  ShareChange,
+} from '../../domain/standby/lease-protocol.ts'
 
 /** A line does not belong to the protocol. The host should not trust its sender any more. */
 export class MessageError extends Error {
@@ -31,6 +38,14 @@ export function gatewayMessage(line: object): GatewayMessage {
   return read(fields)
 }
 
+type InstanceMessage = Extract<GatewayMessage, { readonly instance: string }>
+
+/** The event of a message that is about one instance. */
+export function leaseEvent(message: InstanceMessage, gateway: string): HostLeaseEvent {
+  const { instance: _known, ...said } = message
+  return said.kind === 'idle' ? { ...said, kind: 'returned', gateway } : { ...said, gateway }
+}
+
 type Kind = GatewayMessage['kind']
 
 const readers: { readonly [K in Kind]: (fields: Fields) => Extract<GatewayMessage, { kind: K }> } = {
@@ -42,10 +57,30 @@ const readers: { readonly [K in Kind]: (fields: Fields) => Extract<GatewayMessag
       boot: count(each, 'boot'),
       epoch: count(each, 'epoch'),
     })),
+    ...(fields['shares'] === undefined
+      ? {}
+      : {
+          shares: list(fields, 'shares').map((each) => ({
+            instance: text(each, 'instance'),
+            ...heldShare(each),
+          })),
+        }),
   }),
-  open: (fields) => ({ kind: 'open', ...leaseOf(fields), ports: portsOf(fields) }),
+  open: (fields) => ({
+    kind: 'open',
+    ...leaseOf(fields),
+    ports: portsOf(fields),
+    ...(fields['limit'] === undefined ? {} : { limit: count(fields, 'limit') }),
+  }),
   withdraw: (fields) => ({ kind: 'withdraw', ...leaseOf(fields) }),
-  idle: (fields) => ({ kind: 'idle', ...leaseOf(fields), quietMs: amount(fields, 'quietMs') }),
+  idle: (fields) => ({
+    kind: 'idle',
+    ...leaseOf(fields),
+    quietMs: amount(fields, 'quietMs'),
+    ...(fields['gave'] === undefined ? {} : { gave: shareChange(object(fields, 'gave')) }),
+  }),
+  want: (fields) => ({ kind: 'want', instance: text(fields, 'instance'), ...heldShare(fields) }),
+  gave: (fields) => ({ kind: 'gave', instance: text(fields, 'instance'), ...shareChange(fields) }),
   drained: (fields) => ({ kind: 'drained', instance: text(fields, 'instance'), boot: count(fields, 'boot') }),
   load: (fields) => ({ kind: 'load', loads: list(fields, 'loads').map(loadOf) }),
   counts: (fields) => ({ kind: 'counts', counts: list(fields, 'counts').map(countsOf) }),
@@ -55,6 +90,14 @@ const readers: { readonly [K in Kind]: (fields: Fields) => Extract<GatewayMessag
 
 function leaseOf(fields: Fields): { readonly instance: string; readonly epoch: number } {
   return { instance: text(fields, 'instance'), epoch: count(fields, 'epoch') }
+}
+
+function shareChange(fields: Fields): ShareChange {
+  return { memoryBoot: count(fields, 'memoryBoot'), count: count(fields, 'count') }
+}
+
+function heldShare(fields: Fields): HeldShare {
+  return { ...shareChange(fields), limit: count(fields, 'limit') }
 }
 
 function countsOf(fields: Fields): InstanceCounts {
@@ -98,6 +141,12 @@ function amount(fields: Fields, name: string): number {
   const value = fields[name]
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
   throw new MessageError(`'${name}' must be a number of at least 0`)
+}
+
+function object(fields: Fields, name: string): Fields {
+  const value = fields[name]
+  if (typeof value === 'object' && value !== null) return value as Fields
+  throw new MessageError(`'${name}' must be an object`)
 }
 
 function list(fields: Fields, name: string): readonly Fields[] {

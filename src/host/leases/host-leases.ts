@@ -5,6 +5,7 @@ import type { AwakeInstances } from '../../domain/instance/awake.ts'
 import type { HostLeaseEffect, HostLeaseEvent, StandByOrder } from '../../domain/standby/host-lease-state.ts'
 import { refusalRetryMs } from '../../domain/standby/host-lease-settlement.ts'
 import type {
+  HeldShare,
   HostLeaseView,
   HostMessage,
   InstanceCounts,
@@ -90,11 +91,13 @@ export class HostLeases {
   connect(
     line: GatewayLine,
     held: readonly { readonly instance: string; readonly boot: number; readonly epoch: number }[],
+    shares: readonly ({ readonly instance: string } & HeldShare)[] = [],
   ): void {
     const { gatewayId: gateway } = line
     this.#lines.get(gateway)?.end()
     this.#lines.set(gateway, line)
     const heldOf = new Map(held.map((each) => [each.instance, each]))
+    const shareOf = new Map(shares.map(({ instance, ...share }) => [instance, share]))
     for (const [instance, { boot }] of heldOf) {
       if (!this.#entries.has(instance)) line.send({ kind: 'gone', instance, boot })
     }
@@ -103,9 +106,14 @@ export class HostLeases {
       // report of that may have been lost with the last connection.
       entry.loads.forget(gateway)
       const hold = heldOf.get(entry.instanceUuid)
-      if (hold !== undefined) {
-        this.tell(entry, { kind: 'hello', gateway, held: { boot: hold.boot, epoch: hold.epoch } })
-      } else if (isKnown(entry, gateway)) this.tell(entry, { kind: 'hello', gateway })
+      const share = shareOf.get(entry.instanceUuid)
+      if (hold === undefined && share === undefined && !isKnown(entry, gateway)) continue
+      this.tell(entry, {
+        kind: 'hello',
+        gateway,
+        ...(hold === undefined ? {} : { held: { boot: hold.boot, epoch: hold.epoch } }),
+        ...(share === undefined ? {} : { share }),
+      })
     }
   }
 
@@ -227,6 +235,12 @@ export class HostLeases {
       case 'refused': {
         const { gateway, ...refusal } = effect
         this.#lines.get(gateway)?.send({ ...refusal, instance })
+        break
+      }
+      case 'share':
+      case 'spare': {
+        const { gateway, ...change } = effect
+        this.#lines.get(gateway)?.send({ ...change, instance })
         break
       }
       case 'tell-gateway':

@@ -12,7 +12,7 @@ import {
 import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-protocol.ts'
 import { jsonLine, JsonLineReader, LineError } from '../../primitives/json-lines.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
-import { gatewayMessage, MessageError } from './gateway-messages.ts'
+import { gatewayMessage, leaseEvent, MessageError } from './gateway-messages.ts'
 import type { HostLeases, GatewayLine } from './host-leases.ts'
 
 /** The most bytes that a gateway may leave unread. If there are more, its connection is closed. */
@@ -186,7 +186,7 @@ class TrafficLine implements GatewayLine {
       if (this.#gatewayId !== '') throw new MessageError('a second hello')
       this.#gatewayId = message.gatewayId
       this.send({ kind: 'welcome', nodeId })
-      leases.connect(this, message.held)
+      leases.connect(this, message.held, message.shares)
       return
     }
     const gateway = this.#gatewayId
@@ -194,12 +194,6 @@ class TrafficLine implements GatewayLine {
     if (message.kind === 'load') leases.noteLoads(gateway, message.loads)
     else if (message.kind === 'counts') leases.noteCounts(gateway, message.counts)
     else if (message.kind === 'reported') leases.noteReported(this, message.number)
-    else if (message.kind === 'idle') {
-      const { instance, epoch, quietMs } = message
-      leases.hear(this, instance, { kind: 'returned', gateway, epoch, quietMs })
-    } else if (message.kind !== 'beat') {
-      const { instance, ...said } = message
-      leases.hear(this, instance, { ...said, gateway })
-    }
+    else if (message.kind !== 'beat') leases.hear(this, message.instance, leaseEvent(message, gateway))
   }
 }

@@ -1,6 +1,7 @@
 import { noHostLease } from '../../domain/standby/host-lease-state.ts'
 import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import type { HostLeaseState } from '../../domain/standby/host-lease-state.ts'
+import { sharesFrom } from '../../domain/standby/host-shares.ts'
 import { noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
 import { leaseKeptMs } from '../../domain/standby/lease-protocol.ts'
 import type { VmStatus } from '../vmm/vmm.ts'
@@ -38,6 +39,7 @@ export function recoveredHostLease(found: {
     quietFromMs: unsureUntilMs,
     touched: true,
     unsureUntilMs,
+    sharesFromMs: sharesFrom(nowMs),
   }
 }
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { request } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,14 +6,13 @@ import type { Duplex } from 'node:stream'
 import { mock } from 'node:test'
 import { leaseKeptMs, maxTrafficLineBytes } from '../../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../../src/domain/standby/lease-protocol.ts'
-import { createAgentServer } from '../../../src/host/agent/agent-http.ts'
-import { LeaseServer, trafficSecretOf } from '../../../src/host/leases/lease-server.ts'
+import { trafficSecretOf } from '../../../src/host/leases/lease-server.ts'
+import type { LeaseServer } from '../../../src/host/leases/lease-server.ts'
 import { JsonLineReader, jsonLine } from '../../../src/primitives/json-lines.ts'
+import { agentSecret, serveLeases } from './agent-server.ts'
 import { seen } from './gateway.ts'
 import { otherUuid, uuid } from '../agent/machine.ts'
 import { boot, cold, forced, StandbyScene } from './standby-scene.ts'
-
-const agentSecret = 'the-secret'
 
 /** A gateway for tests, over a real connection. */
 class SocketGateway {
@@ -64,27 +62,7 @@ describe('the lease server of an agent', () => {
   beforeEach(async () => {
     scene = await StandbyScene.make()
     await scene.running(cold)
-    const { leases } = scene.live.agent
-    const { log } = scene.live.ports
-    leaseServer = new LeaseServer({ agentSecret, nodeId: 'n', leases, log, nowMs: () => scene.machine.nowMs })
-    server = createAgentServer({
-      agentSecret,
-      log,
-      upgrade: (...given) => {
-        leaseServer.receive(...given)
-      },
-      answers: {
-        log: async () => await Promise.reject(new Error('not asked for')),
-        usage: async () => await Promise.resolve({}),
-        loads: async () => await Promise.resolve({ atMs: 0, loads: {} }),
-        awake: () => ({}),
-        hostLease: () => undefined,
-        notReady: () => undefined,
-        metrics: async () => await Promise.resolve(''),
-      },
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    ;({ server, leaseServer } = await serveLeases(scene))
   })
   afterEach(async () => {
     for (const gateway of gateways.splice(0)) gateway.leave()
@@ -146,7 +124,7 @@ describe('the lease server of an agent', () => {
       { kind: 'open', instance: uuid, epoch: 1, ports: [80, 443] },
       { kind: 'open', instance: otherUuid, epoch: 1, ports: [] },
     )
-    assert.deepEqual(await gateway.next('welcome'), { kind: 'welcome', nodeId: 'n' })
+    assert.deepEqual(await gateway.next('welcome'), { kind: 'welcome', nodeId: 'node-1' })
     const { reach, ...opened } = await gateway.next('opened')
     assert.deepEqual(reach, { 80: { host: '10.64.0.2', port: 80 }, 443: { host: '10.64.0.2', port: 443 } })
     assert.deepEqual(opened, {

@@ -17,6 +17,7 @@ const begun = fc.integer({ min: 1, max: 4 })
 const epoch = fc.integer({ min: 1, max: 5 })
 const gateway = fc.constantFrom('a', 'b')
 const yesOrNo = fc.boolean()
+const limit = fc.integer({ min: 1, max: 4 })
 const of = <T extends object>(kind: HostLeaseEvent['kind'], fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record({ kind: fc.constant(kind), ...fields }) as fc.Arbitrary<HostLeaseEvent>
 
@@ -27,9 +28,16 @@ const settings = fc.record({
 })
 const event = fc.oneof(
   of('open', { gateway, epoch, ports: fc.constant([80]) }),
+  of('open', { gateway, epoch, ports: fc.constant([80]), limit }),
   of('withdraw', { gateway, epoch }),
   of('returned', { gateway, epoch, quietMs: fc.integer({ min: 0, max: 2_000 }) }),
   of('hello', { gateway }),
+  of('hello', {
+    gateway,
+    share: fc.record({ memoryBoot: boot, count: fc.integer({ min: 0, max: 2 }), limit }),
+  }),
+  of('want', { gateway, memoryBoot: boot, count: limit, limit }),
+  of('gave', { gateway, memoryBoot: boot, count: fc.integer({ min: 0, max: 4 }) }),
   of('hello', { gateway, held: fc.record({ boot, epoch }) }),
   of('lost', { gateway, keptUntilMs: fc.integer({ min: 100_000, max: 140_000 }) }),
   of('drained', { gateway, boot }),

@@ -13,6 +13,7 @@ const table: Readonly<Record<string, readonly [HostLeaseEvent, Partial<Record<Le
   helloHolding: [{ kind: 'hello', gateway, held: { boot: 1, epoch: 1 } }, {}],
   helloOutdated: [{ kind: 'hello', gateway, held: { boot: 9, epoch: 1 } }, {}],
   lost: [{ kind: 'lost', gateway, keptUntilMs: 108_000 }, {}],
+  gave: [{ kind: 'gave', gateway, memoryBoot: 1, count: 1 }, {}],
   drained: [{ kind: 'drained', gateway, boot: 1 }, {}],
   disabled: [{ kind: 'disabled', boot: 1, disabled: true }, {}],
   peers: [{ kind: 'peers' }, { asleep: LeasePhase.Waking }],
