@@ -6,6 +6,7 @@ import { recordInstance } from '../src/db/instance/projection.ts'
 import { markEphemeralDeleted, removeInstanceRow } from '../src/db/instance/records.ts'
 import { recordVolume, removeVolumeRow } from '../src/db/volume/records.ts'
 import type { VolumeRecord } from '../src/db/volume/records.ts'
+import { span } from '../src/primitives/spans.ts'
 
 /**
  * The writes to PostgreSQL by the workflows of instances, volumes and certificates. They run as local
@@ -50,7 +51,9 @@ export interface ControlActivities {
 export function createControlActivities({ database }: { readonly database: Database }): ControlActivities {
   return {
     async recordInstance({ instanceUuid, revision, projection }) {
-      await recordInstance(database, { uuid: instanceUuid, revision }, projection)
+      await span(instanceUuid, `worker: write of ${projection.state}`, () =>
+        recordInstance(database, { uuid: instanceUuid, revision }, projection),
+      )
     },
     async hideInstance({ instanceUuid }) {
       await markEphemeralDeleted(database, instanceUuid)

@@ -23,6 +23,7 @@ import type { Section } from './report.ts'
 import { benchScale } from './scale.ts'
 import { benchStarts, startIdle } from './start-times.ts'
 import type { Hand } from './start-times.ts'
+import { drawTimelines } from './timeline.ts'
 import { benchVolumes } from './volumes.ts'
 import { benchWake } from './wake.ts'
 
@@ -52,6 +53,9 @@ async function main(names: readonly string[]): Promise<void> {
       if (wants('starts')) printSection(await benchStarts(stack, hand))
       if (wants('memory')) printSection(await benchMemory(stack))
     })
+  }
+  if (wants('timeline')) {
+    await withStack({ ROOST_ACCEL: accelerator, ROOST_SPANS: 'on', ROOST_SERVER_TIMING: 'on' }, drawTimelines)
   }
   if (wants('wake')) {
     await withMachines({}, async (stack, hand) => {

@@ -46,6 +46,7 @@ const tests = [
 /** The sections of `npm run bench` in the order of their run, with what each of them needs. */
 export const benchSections = {
   starts: stack,
+  timeline: stack,
   memory: stack,
   wake: stack,
   volumes: stack,

@@ -29,6 +29,7 @@ import { sampleIntervalMs, UsageMeter } from '../host/instance/usage-meter.ts'
 import { readConsole } from '../host/console/console-reader.ts'
 import { openDrivers } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
+import { logSpans } from './span-log.ts'
 import { readJoinToken, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
@@ -43,6 +44,7 @@ const version = '0.1.0'
 const settings = await startWith('agent', () => readSettings(process.env))
 const joinToken = await startWith('agent', () => readJoinToken(settings.joinTokenFile))
 const log = pino({ level: settings.logLevel })
+logSpans(settings)
 
 try {
   lockAgentDirectory(settings.agentDir)

@@ -28,6 +28,7 @@ import { createRegistryClient } from '../registry/registry-client.ts'
 import { createRegistryHttp } from '../registry/registry-http.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { createRegistryTokenIssuer } from '../registry/token-issuer.ts'
+import { logSpans } from './span-log.ts'
 import { platformPorts } from '../settings/platform-ports.ts'
 import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
@@ -45,6 +46,7 @@ const forgetGoneEveryMs = 600_000
 
 const { settings, databaseUrl, registryUrl, files } = await startWith('API', readConfiguration)
 const log = pino({ level: settings.logLevel })
+logSpans(settings)
 const stopping = new AbortController()
 
 const database = await openDatabase({

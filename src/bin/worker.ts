@@ -25,6 +25,7 @@ import { createNodeClient } from '../control/host-client.ts'
 import { configuredIssuer } from './issuer.ts'
 import { readSecretKey, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
+import { logSpans } from './span-log.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
 /**
@@ -37,6 +38,7 @@ const stopLimitMs = 4_500
 
 const { settings, databaseUrl, secretKey } = await startWith('worker', readConfiguration)
 const log = pino({ level: settings.logLevel })
+logSpans(settings)
 const place = {
   address: settings.temporalAddress ?? '127.0.0.1:7233',
   namespace: settings.temporalNamespace,

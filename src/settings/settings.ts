@@ -264,6 +264,11 @@ export const settingsTable = {
     meaning:
       'Proxies before the gateway: IP addresses and networks such as `10.0.0.5, 10.1.0.0/16, fd00::/8`. The gateway believes what they say about their clients in PROXY headers (version 2), `X-Forwarded-*` and `Forwarded`. List only addresses from which no client connects by itself.',
   }),
+  spans: setting('ROOST_SPANS', read.asSwitch, false, {
+    defaultText: 'off',
+    meaning:
+      'Whether the parts log how long each step of a start or wake took, one line per step (`on`, `off`). See [operations.md](operations.md#where-the-time-of-a-start-goes).',
+  }),
   serverTiming: setting('ROOST_SERVER_TIMING', read.asSwitch, false, {
     defaultText: 'off',
     meaning:

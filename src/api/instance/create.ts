@@ -15,6 +15,7 @@ import { markWorkflowStarted } from '../../db/instance/records.ts'
 import { parseImageReference } from '../../domain/image/reference.ts'
 import { findLimitBreach } from '../../domain/account/quotas.ts'
 import { defaultMemoryMb, defaultVcpus } from '../../domain/instance/defaults.ts'
+import { beginSpan, span } from '../../primitives/spans.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { boundedMap } from '../bounded-map.ts'
 import type { Call, Handler } from '../call.ts'
@@ -45,6 +46,7 @@ const maxConcurrent = 10
 export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> {
   return async ({ objects }, call) => {
     const bodies = objects.map(({ parameters }) => parameters)
+    const ended = beginSpan('api: create, until the row is there')
     await refuseInvalid(deps, call, bodies)
     const created: (readonly (InstanceRow | FailedEntry)[])[] = []
     const { metroDomain } = deps.settings
@@ -62,6 +64,7 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
           : [unmadeEntry(wrong, body.name)],
       )
     }
+    created.flat().forEach((one) => isRow(one) && ended(one.uuid))
     await startMadeVolumes(deps, call, created.flat().filter(isRow))
     await startWorkflows(deps, call, created.flat().filter(isRow))
     const attached = await attachedServices(deps.database, created.flat().filter(isRow))
@@ -160,7 +163,8 @@ async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly Instan
  */
 async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
   const started = await boundedMap(rows, maxConcurrent, async (row) => {
-    const told = await wasTold(deps.control.ensureStarted(workflowSettings(row)), call, {
+    const started = () => deps.control.ensureStarted(workflowSettings(row))
+    const told = await wasTold(span(row.uuid, 'api: start of the workflow', started), call, {
       object: { instance: row.uuid },
       instead: 'the sweep will start the workflow',
     })
@@ -193,7 +197,8 @@ async function createdEntry(
     ...(service === undefined ? {} : { service_group: presentAttached(service) }),
   }
   if (timeoutMs === 0) return created
-  const ended = await waitForStart(deps, call, { row, revision: row.revision, timeoutMs })
+  const wanted = { row, revision: row.revision, timeoutMs }
+  const ended = await span(row.uuid, 'api: wait', () => waitForStart(deps, call, wanted))
   if (ended.status === 'error') return ended
   const { bootTimeUs } = ended.row
   return { ...created, state: ended.state, ...(bootTimeUs === null ? {} : { boot_time_us: bootTimeUs }) }

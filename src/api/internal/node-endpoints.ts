@@ -4,6 +4,7 @@ import { isUuid } from '../../domain/object-name.ts'
 import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
 import type { ApiDeps } from '../deps.ts'
+import { span } from '../../primitives/spans.ts'
 import { readBody } from '../middleware/read-body.ts'
 import type { RequestState } from '../request-state.ts'
 import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credentials.ts'
@@ -42,7 +43,8 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.state.route = 'internal.launch'
     const uuid = ctx.params['uuid'] ?? ''
     const wanted = { nodeId: nodeId(ctx.params['node']), uuid }
-    const spec = isUuid(uuid) ? await loadLaunchSpec(deps, wanted) : undefined
+    const load = async () => (isUuid(uuid) ? await loadLaunchSpec(deps, wanted) : undefined)
+    const spec = await span(uuid, 'api: launch spec', load)
     if (spec === undefined) throw requestError('noEndpoint', { path: ctx.path })
     ctx.set('Cache-Control', 'no-store')
     ctx.body = spec

@@ -8,6 +8,7 @@ import type {
 } from '../../domain/host/api-protocol.ts'
 import type { LineStreamRequest } from '../../primitives/line-stream.ts'
 import type { LaunchSource } from './agent-ports.ts'
+import { span } from '../../primitives/spans.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
 
 const requestTimeoutMs = 10_000
@@ -89,7 +90,9 @@ export class ApiClient implements LaunchSource {
   async launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec> {
     for (const delayMs of [...launchRetryDelaysMs, undefined]) {
       try {
-        return await this.#ask<LaunchSpec>('GET', `/instances/${instanceUuid}/launch`, { signal })
+        const ask = async () =>
+          await this.#ask<LaunchSpec>('GET', `/instances/${instanceUuid}/launch`, { signal })
+        return await span(instanceUuid, 'host: launch spec', ask)
       } catch (error) {
         signal.throwIfAborted()
         throwIfUnknown(instanceUuid, error)

@@ -2,8 +2,8 @@ import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { StartResult } from '../../domain/instance/host-work.ts'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import { mayStandBy } from '../../domain/standby/scale-to-zero.ts'
-import { StartKind } from '../../domain/instance/start-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
+import { span } from '../../primitives/spans.ts'
 import { ConsoleWriter } from '../console/console-writer.ts'
 import type { PreparedImage } from '../images/images.ts'
 import type { Attachment, NicSpec } from '../network/network.ts'
@@ -22,6 +22,7 @@ import { memoryWaits, newRecord, permitOf, sleepOf, withStart } from './record.t
 import type { InstanceRecord } from './record.ts'
 import type { LaunchCopy } from './store.ts'
 import { imageOf } from './launch-image.ts'
+import { neverStarted } from './never-started.ts'
 import type { StandbyWork } from '../leases/standby-work.ts'
 import { StartShares } from './start-shares.ts'
 
@@ -73,9 +74,10 @@ export class BootStart {
       // While a wake waits for its user's turn, the instance stays asleep, and an abort leaves it so.
       if (record !== undefined && permitOf(record) === job.boot) {
         const share = memoryWaits(record) ? this.#shares.restores : this.#shares.boots
-        return await share.run(record.nic.userUuid, job.controller.signal, async () => this.#wake(entry, job))
+        const wake = async () => span(entry.instanceUuid, 'host: wake', async () => this.#wake(entry, job))
+        return await share.run(record.nic.userUuid, job.controller.signal, wake)
       }
-      return await this.#bringUp(entry, job)
+      return await span(entry.instanceUuid, 'host: start', async () => this.#bringUp(entry, job))
     } catch (error) {
       const failure = asHostStartError(error)
       const { message } = failure
@@ -322,7 +324,7 @@ export class BootStart {
     // All three are awaited even if one fails. Otherwise one could attach something after `release`.
     const hold = async () => await this.#holdVolume(spec, { record, restore: false }, signal)
     const [image, attachment, volume] = await Promise.allSettled([
-      images.prepare(imageOf(spec), signal),
+      span(spec.uuid, 'host: image', async () => await images.prepare(imageOf(spec), signal)),
       network.attach(record.nic),
       spec.volume === undefined ? undefined : this.#shares.checks.run(spec.userUuid, signal, hold),
     ])
@@ -384,17 +386,4 @@ export class BootStart {
 function withVolume(record: InstanceRecord, volume: VmVolume | undefined): InstanceRecord {
   if (volume === undefined) return record
   return { ...record, volume: { uuid: volume.uuid, readonly: volume.readonly } }
-}
-
-/** The report of a boot that ended before there was anything to measure. */
-export function neverStarted(boot: number, atMs: number): StartReport {
-  return {
-    boot,
-    kind: StartKind.Boot,
-    startedAtMs: atMs,
-    bootTimeUs: 0,
-    vmmStartTimeUs: 0,
-    vmmLoadTimeUs: 0,
-    vmmReadyTimeUs: 0,
-  }
 }

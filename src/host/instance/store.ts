@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import type { PreparedImage } from '../images/images.ts'
+import { span } from '../../primitives/spans.ts'
 import type { InstanceRecord } from './record.ts'
 import { replaceText } from '../agent/record-file.ts'
 
@@ -46,6 +47,10 @@ export class InstanceStore {
 
   /** With `durable` the record also outlives the death of the machine, once this has resolved. */
   async save(record: InstanceRecord, options: { readonly durable?: boolean } = {}): Promise<void> {
+    await span(record.instanceUuid, 'host: record', async () => await this.#save(record, options))
+  }
+
+  async #save(record: InstanceRecord, options: { readonly durable?: boolean }): Promise<void> {
     const directory = this.directory(record.instanceUuid)
     const path = join(directory, 'record.json')
     const text = JSON.stringify(record)

@@ -9,6 +9,7 @@ import { HostFilter } from './host-filter.ts'
 import { parseNetDev } from './net-dev.ts'
 import type { InterfaceCounters } from './net-dev.ts'
 import type { Attachment, Network, NetworkLoad, NicCounters, NicSpec } from './network.ts'
+import { span } from '../../primitives/spans.ts'
 import { parsePeerCounters } from './peer-counters.ts'
 import { PeerWatch } from './peer-watch.ts'
 import { SharedReading } from './shared-reading.ts'
@@ -131,12 +132,13 @@ export class TapNetwork implements Network {
   }
 
   async attach(nic: NicSpec): Promise<Attachment> {
-    return await this.#inTurn(nic.ip, async () => {
+    const attach = async () => {
       const attached = await this.#ensure(nic)
       if (attached.standing) await this.#peerWatch?.leave(attached.vm.tap)
       attached.standing = false
       return this.#attachment(nic)
-    })
+    }
+    return await this.#inTurn(nic.ip, async () => await span(nic.instanceUuid, 'host: network', attach))
   }
 
   async detach(nic: NicSpec): Promise<void> {

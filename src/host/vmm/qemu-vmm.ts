@@ -15,7 +15,8 @@ import type { MemoryReading } from './vmm.ts'
 import { FairSemaphore } from '../../primitives/fair-semaphore.ts'
 import type { TemplateStore } from './template-store.ts'
 import { UserWeights } from './user-weights.ts'
-import { findEvent } from './vm-events.ts'
+import { findEvent, startSpans } from './vm-events.ts'
+import { tellSpans } from '../../primitives/spans.ts'
 import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
 import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
 import { killVm, spawnVm } from './vm-spawn.ts'
@@ -357,6 +358,7 @@ export class QemuVmm implements Vmm {
       throw new VmmError('BootFailed', `${late}${consoleTail(spec.consoleDirectory)}`, { cause: error })
     }
     const { started } = vm.status
+    tellSpans(() => startSpans(vm.record, vm.events))
     const complaint = spec.volume && volumeComplaint(vm.events, spec.volume)
     if (complaint !== undefined) {
       await this.#discard(vm)

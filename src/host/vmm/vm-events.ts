@@ -1,6 +1,7 @@
 import { ExitCause } from '../../domain/instance/exit-report.ts'
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
+import type { Span } from '../../primitives/spans.ts'
 import type { VmRecord } from './vm-record.ts'
 
 /**
@@ -61,6 +62,21 @@ function enteredEvent(record: VmRecord, events: readonly VmEvent[]): VmEvent | u
 /** Whether the VM became a snapshot. There is no exit then. */
 export function wasSuspended(events: readonly VmEvent[]): boolean {
   return findEvent(events, 'suspended') !== undefined
+}
+
+/** The steps of a VM's start: QEMU's own, the loading of kernel or memory, and the guest's. */
+export function startSpans(record: VmRecord, events: readonly VmEvent[]): readonly Span[] {
+  const steps = [
+    ['host: until QEMU runs', record.askedAtUs, 'qemu'],
+    ['vm: QEMU', findEvent(events, 'qemu')?.atUs, 'monitor'],
+    ['vm: load', findEvent(events, 'monitor')?.atUs, 'running'],
+    ['vm: guest', findEvent(events, 'running')?.atUs, 'app'],
+  ] as const
+  return steps.flatMap(([name, startUs, end]) => {
+    const ended = findEvent(events, end)
+    if (startUs === undefined || ended === undefined) return []
+    return [{ instance: record.instanceUuid, name, startUs, durationUs: ended.atUs - startUs }]
+  })
 }
 
 /** The exit report. It is there once the VM has ended and did not become a snapshot. */

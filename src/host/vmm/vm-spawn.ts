@@ -8,6 +8,7 @@ import { kernelLineFileName, snapshotKeyOf } from './machine-plan.ts'
 import type { MachinePlan, PlanContext } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { kernelLineFile } from './own-kernel-line.ts'
+import { beginSpan, span } from '../../primitives/spans.ts'
 import { isSameProcess } from './process-stat.ts'
 import { findEvent } from './vm-events.ts'
 import { vmOwner } from './vm-owner.ts'
@@ -33,7 +34,9 @@ const keepersTried = 3
 /** Writes the record, then starts the keeper with the VM. Throws `VmmError` if there is no VM afterwards. */
 export async function spawnVm(input: SpawnInput): Promise<VmHandle> {
   for (let tried = 1; ; tried++) {
-    const waiting = await input.keepers.take(input.spec.userUuid)
+    const { instanceUuid, userUuid } = input.spec
+    const take = async () => await input.keepers.take(userUuid)
+    const waiting = await span(instanceUuid, 'host: keeper', take)
     try {
       return await spawnBy(waiting, input)
     } catch (error) {
@@ -50,6 +53,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
   const { facts, accelerator, assets, groups } = options
   const directory = vmDirectory(spec.directory)
   const { group } = waiting
+  const written = beginSpan('host: files and limits of the VM')
   // The few writes that set the limits go on beside all that follows.
   const limited = group === undefined ? undefined : groups?.limit(group, spec)
   limited?.catch(() => undefined)
@@ -89,8 +93,9 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
       ...(spec.attachment.kind === 'tap' ? { tap: spec.attachment.interfaceName } : {}),
     }
     await limited
+    written(instanceUuid)
     await startKeeper(keeper, waiting)
-    const isUp = await vm.awaitKeeper()
+    const isUp = await span(instanceUuid, 'host: keeper answers', async () => await vm.awaitKeeper())
     // The keeper has opened the file by now.
     await rm(kernelLinePath, { force: true })
     if (isUp) return vm
