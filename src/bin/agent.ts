@@ -13,6 +13,7 @@ import { lockAgentDirectory } from '../host/agent/agent-directory.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { EventOutbox } from '../host/instance/event-outbox.ts'
 import { EventPace } from '../host/instance/event-pace.ts'
+import { beginFirstBoot } from '../host/agent/first-boot.ts'
 import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
 import { HaltMarker } from '../host/agent/halt-marker.ts'
 import { HostAgent } from '../host/agent/host-agent.ts'
@@ -155,6 +156,7 @@ const server = createAgentServer({
     },
     loads: async (instanceUuids) => await meter.loadsOf(instanceUuids),
     awake: (instanceUuids) => agent.leases.awake(instanceUuids),
+    begin: async (instanceUuid) => await beginFirstBoot(agent, instanceUuid),
     hostLease: (instanceUuid) => agent.leases.hostLease(instanceUuid),
     notReady: () => notReady ?? (worker.polls ? undefined : 'Temporal can not be reached'),
     metrics: async () => await metrics.registry.metrics(),

@@ -29,6 +29,12 @@ export interface NodeClient {
    * the host's heartbeats have stopped, so that reads do not wait for a lost host.
    */
   readAwake(nodeId: string, instanceUuids: readonly string[]): Promise<AwakeInstances>
+  /**
+   * Has the host begin the first boot of a new instance. Resolves with whether the instance is up, once its
+   * start is over. The start goes on after the time limit. It is sent at once or never, and never again.
+   * Throws `NodeUnavailable`.
+   */
+  beginFirstBoot(instance: PlacedInstance): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -58,6 +64,18 @@ const callTimeoutMs = 3_000
  * which answers from memory.
  */
 const awakeTimeoutMs = 1_000
+/**
+ * The time limit of `beginFirstBoot`. A boot takes about a second. If an image has to be pulled first, nobody
+ * notices the few milliseconds that this call saves.
+ */
+const firstBootTimeoutMs = 20_000
+/** The longest time until `beginFirstBoot` is sent. A later one might follow a command of the workflow. */
+const firstBootDelayMs = 1_000
+/**
+ * The most first boots that one process may have under way. Each has a connection, so that none waits for
+ * another.
+ */
+export const maxFirstBoots = 32
 const connectTimeoutMs = 1_000
 /** The most connections to each host. Further calls wait. */
 const maxConnections = 16
@@ -76,14 +94,9 @@ export function createNodeClient(options: {
   readonly listNodes: () => Promise<readonly NodeRecord[]>
   readonly nowMs: () => number
 }): NodeClient {
-  const agent = new Agent({
-    connections: maxConnections,
-    connect: { timeout: connectTimeoutMs },
-    // Each call has one time limit for all of it, see `send`.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: maxAnswerBytes,
-  })
+  const agent = connectionsTo(maxConnections)
+  // First boots last long. They have connections of their own, so that no read waits for them.
+  const boots = connectionsTo(maxFirstBoots)
   const addresses = createAddressBook(options)
 
   async function call(nodeId: string, path: string, init: NodeRequest) {
@@ -127,8 +140,32 @@ export function createNodeClient(options: {
       const answer = await call(nodeId, '/awake', init)
       return (expectOk(answer, nodeId).json as { awake: AwakeInstances }).awake
     },
-    close: () => agent.close(),
+    async beginFirstBoot({ uuid, nodeId }) {
+      const askedAtMs = options.nowMs()
+      const node = await addresses.find(nodeId)
+      if (options.nowMs() - askedAtMs > firstBootDelayMs)
+        throw new NodeUnavailable('the address came too late')
+      const init = { method: 'POST', timeoutMs: firstBootTimeoutMs } as const
+      const answer = await send(boots, node, `/instances/${uuid}/begin`, init).catch((error: unknown) => {
+        throw unanswered(nodeId, error)
+      })
+      return (expectOk(answer, nodeId).json as { up: boolean }).up
+    },
+    async close() {
+      await Promise.all([agent.close(), boots.destroy()])
+    },
   }
+}
+
+function connectionsTo(connections: number): Agent {
+  return new Agent({
+    connections,
+    connect: { timeout: connectTimeoutMs },
+    // Each call has one time limit for all of it, see `send`.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: maxAnswerBytes,
+  })
 }
 
 function unanswered(nodeId: string, cause: unknown): NodeUnavailable {

@@ -84,6 +84,8 @@ export interface FakeNodes extends NodeClient {
   /** The instances that are awake on the hosts. */
   readonly awake: Map<string, AwakeInstance>
   readonly calls: string[]
+  /** Hosts bring first boots up at once, with this time until the kernel has booted. */
+  firstBootUs?: number
   fails?: Error
 }
 
@@ -233,6 +235,21 @@ function createFakeNodes(): FakeNodes {
       calls.push(`awake of ${uuids.length}`)
       if (nodes.fails) throw nodes.fails
       return Object.fromEntries(uuids.flatMap((uuid) => (awake.has(uuid) ? [[uuid, awake.get(uuid)!]] : [])))
+    },
+    async beginFirstBoot({ uuid }) {
+      calls.push('first boot')
+      if (nodes.fails) throw nodes.fails
+      const { firstBootUs: bootTimeUs } = nodes
+      if (bootTimeUs === undefined) return false
+      const times = {
+        startedAtMs: Date.now(),
+        bootTimeUs,
+        vmmStartTimeUs: 1,
+        vmmLoadTimeUs: 2,
+        vmmReadyTimeUs: 3,
+      }
+      awake.set(uuid, { boot: 1, state: 'running', started: { boot: 1, kind: 'boot', ...times } })
+      return true
     },
     readLoads: async () => await Promise.reject(new Error('the API asks for no loads')),
     async close() {},

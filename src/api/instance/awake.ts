@@ -86,9 +86,10 @@ async function askHost(
 
 /**
  * Returns the state that an instance had before a command. The workflow answered `told`, but it may not
- * know yet that the host has woken the instance.
+ * know yet that the host has woken the instance, or that the instance is up.
  */
 export function stateBefore(told: InstanceState, { state }: Pick<InstanceRow, 'state'>): InstanceState {
+  if (told === InstanceState.Starting && state === InstanceState.Running) return state
   return told === InstanceState.Standby ? state : told
 }
 

@@ -23,6 +23,7 @@ import { startCertificateWorkflows } from '../certificate/workflows.ts'
 import type { ApiDeps } from '../deps.ts'
 import { wasTold } from '../told-workflow.ts'
 import { unmadeEntry } from '../failed-entry.ts'
+import { createFirstBoots } from './first-boots.ts'
 import { waitMs } from './waiting.ts'
 import { newInstances, oversizedProcess } from './new-instance.ts'
 import type { InstanceBody } from './new-instance.ts'
@@ -44,6 +45,7 @@ const maxConcurrent = 10
  * Either all instances of one object are created or none.
  */
 export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> {
+  const beginFirstBoot = createFirstBoots(deps)
   return async ({ objects }, call) => {
     const bodies = objects.map(({ parameters }) => parameters)
     const ended = beginSpan('api: create, until the row is there')
@@ -58,16 +60,22 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
     for (const [index, body] of bodies.entries()) {
       const wrong = taken[index]
       const service = services[index]
-      created.push(
+      const instances =
         wrong === undefined
           ? await createObject(deps, call, { body, service })
-          : [unmadeEntry(wrong, body.name)],
-      )
+          : [unmadeEntry(wrong, body.name)]
+      for (const row of instances.filter(isRow)) {
+        ended(row.uuid)
+        beginFirstBoot(call, row)
+      }
+      created.push(instances)
     }
-    created.flat().forEach((one) => isRow(one) && ended(one.uuid))
-    await startMadeVolumes(deps, call, created.flat().filter(isRow))
-    await startWorkflows(deps, call, created.flat().filter(isRow))
-    const attached = await attachedServices(deps.database, created.flat().filter(isRow))
+    const rows = created.flat().filter(isRow)
+    await startMadeVolumes(deps, call, rows)
+    const [attached] = await Promise.all([
+      attachedServices(deps.database, rows),
+      startWorkflows(deps, call, rows),
+    ])
     await startCertificateWorkflows(deps, call, attached.values())
     const entries = created.flatMap((instances, index) =>
       instances.map(async (one): Promise<Entry> => {

@@ -31,6 +31,8 @@ export interface InstanceWatch {
    * says that a read may find something new. Returns a function that ends the calls.
    */
   onFeed(topic: FeedTopic, wake: () => void): () => void
+  /** Makes those who wait for the instance read again. It only says that a read may find something new. */
+  lookAgain(uuid: string): void
   close(): Promise<void>
 }
 
@@ -48,8 +50,9 @@ export async function openInstanceWatch(database: Database): Promise<InstanceWat
   const waiters = new Map<string, Set<Waiter>>()
   const feedReaders: Readonly<Record<FeedTopic, Set<() => void>>> = { routes: new Set(), names: new Set() }
   const wakeReaders = (topic: FeedTopic) => feedReaders[topic].forEach((wake) => wake())
+  const lookAgain = (uuid: string) => waiters.get(uuid)?.forEach((waiter) => waiter.wake())
   const listener = await openInstanceListener(database, {
-    onChange: (uuid) => waiters.get(uuid)?.forEach((waiter) => waiter.wake()),
+    onChange: lookAgain,
     onFeed: (topics) => feedTopics.filter((topic) => topics.includes(topic)).forEach(wakeReaders),
     onReconnect() {
       waiters.forEach((set) => set.forEach((waiter) => waiter.wake()))
@@ -73,6 +76,7 @@ export async function openInstanceWatch(database: Database): Promise<InstanceWat
       feedReaders[topic].add(wake)
       return () => feedReaders[topic].delete(wake)
     },
+    lookAgain,
     close: () => listener.close(),
   }
 }

@@ -13,6 +13,8 @@ export interface AgentAnswers {
   usage(instanceUuids: readonly string[]): Promise<UsageByInstance>
   loads(instanceUuids: readonly string[]): Promise<HostLoads>
   awake(instanceUuids: readonly string[]): AwakeInstances
+  /** Begins the first boot of a new instance. Resolves with whether the instance is up. */
+  begin(instanceUuid: string): Promise<boolean>
   /** Returns undefined if the host does not know the instance. */
   hostLease(instanceUuid: string): HostLeaseView | undefined
   /** Returns why the agent accepts no work yet, or undefined once it accepts work. */
@@ -26,7 +28,7 @@ export interface AgentAnswers {
  */
 const bodyMaxBytes = 3 * 1024 * 1024
 const requestTimeoutMs = 10_000
-const instancePattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|host-lease)$/
+const instancePattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|host-lease|begin)$/
 
 /** A refused request. The message is sent to the client. */
 class Refusal extends Error {
@@ -94,7 +96,10 @@ async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: U
     if (hostLease !== undefined) return hostLease
     throw new Refusal(404, `the host does not know instance ${instanceUuid}`)
   }
-  if (request.method === 'GET' && instanceUuid !== undefined) {
+  if (request.method === 'POST' && instanceUuid !== undefined && subject === 'begin') {
+    return { up: await answers.begin(instanceUuid) }
+  }
+  if (request.method === 'GET' && instanceUuid !== undefined && subject === 'log') {
     return await answers.log(instanceUuid, {
       offset: wholeNumber(url, 'offset', Number.MIN_SAFE_INTEGER),
       limit: wholeNumber(url, 'limit', 0),

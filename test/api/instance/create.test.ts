@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { NodeUnavailable } from '../../../src/control/host-client.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
@@ -15,6 +16,8 @@ describe('creating instances', () => {
   })
   after(() => api.close())
   beforeEach(async () => {
+    delete api.nodes.fails
+    delete api.nodes.firstBootUs
     resetFaults(api.control)
     user = await api.addUser()
   })
@@ -135,6 +138,30 @@ describe('creating instances', () => {
         ['running', 12_345],
       ],
     )
+  })
+
+  it('answers as soon as the host says that the first boot is up, before the row says so', async () => {
+    api.control.faults.holdsStarts = true
+    api.nodes.firstBootUs = 54_321
+    const created = await user.api.one('createInstances', {
+      body: { image: 'hello', autostart: true, wait_timeout_ms: 5_000 },
+    })
+    assert.deepEqual([created.state, created.boot_time_us], ['running', 54_321])
+    assert.equal((await view(created.uuid)).state, 'running')
+  })
+
+  it('leaves the first boot to the workflow where the host does not answer', async () => {
+    api.nodes.fails = new NodeUnavailable('the host is silent')
+    const created = await user.api.one('createInstances', {
+      body: { image: 'hello', autostart: true, wait_timeout_ms: 5_000 },
+    })
+    assert.equal(created.state, 'running')
+  })
+
+  it('asks no host to begin an instance without autostart', async () => {
+    const before = api.nodes.calls.filter((call) => call === 'first boot').length
+    await user.api.one('createInstances', { body: { image: 'hello' } })
+    assert.equal(api.nodes.calls.filter((call) => call === 'first boot').length, before)
   })
 
   it('says with the identifiers and the state that the wait timed out', async () => {

@@ -187,6 +187,23 @@ describe('the API as a client of hosts', () => {
     await nodes.close()
   })
 
+  it('asks a host to begin a first boot once, whatever it answers', async () => {
+    const asked: string[] = []
+    let status = 200
+    const { nodes, goAway } = await hostThat((request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      response.writeHead(status).end(JSON.stringify({ up: true }))
+    })
+    const instance = { uuid: 'x', nodeId: 'local' }
+    assert.equal(await nodes.beginFirstBoot(instance), true)
+    status = 401
+    await assert.rejects(nodes.beginFirstBoot(instance), NodeUnavailable)
+    assert.deepEqual(asked, ['POST /instances/x/begin', 'POST /instances/x/begin'])
+    goAway()
+    await assert.rejects(nodes.beginFirstBoot(instance), NodeUnavailable)
+    await nodes.close()
+  })
+
   it('answers with an empty log if the host does not know the instance', async () => {
     const { nodes, goAway } = await hostThat((_request, response) => response.writeHead(404).end())
     const log = await nodes.readLog({ uuid: 'x', nodeId: 'local' }, { offset: -5, limit: 5 })

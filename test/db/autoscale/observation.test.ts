@@ -160,6 +160,7 @@ async function serve({ agent, ports }: LiveAgent): Promise<Server> {
       log: async () => await Promise.reject(new Error('not asked for')),
       usage: async (uuids) => await meter.usageOf(uuids),
       loads: async (uuids) => await meter.loadsOf(uuids),
+      begin: async () => false,
       awake: () => ({}),
       hostLease: () => undefined,
       notReady: () => undefined,

@@ -61,6 +61,7 @@ describe("the agent's server", () => {
             loads: Object.fromEntries(uuids.map((each) => [each, noLoad])),
           }),
         awake: (uuids) => Object.fromEntries(uuids.map((each) => [each, { boot: 2, state: 'running' }])),
+        begin: async (each) => await Promise.resolve(each === uuid),
         hostLease: (each) => (each === uuid ? idleHostLease : undefined),
         notReady: () => notReady,
         metrics: async () => await Promise.resolve('a_metric 1\n'),
@@ -97,6 +98,14 @@ describe("the agent's server", () => {
     const response = await ask('/awake', { method: 'POST', body: JSON.stringify({ instances: [uuid] }) })
     assert.deepEqual(await response.json(), { awake: { [uuid]: { boot: 2, state: 'running' } } })
     assert.equal((await ask('/awake', { method: 'POST', secret: 'another' })).status, 401)
+  })
+
+  it('begins the first boot of an instance for the API alone', async () => {
+    const path = (each: string) => `/instances/${each}/begin`
+    assert.deepEqual(await (await ask(path(uuid), { method: 'POST' })).json(), { up: true })
+    assert.deepEqual(await (await ask(path(otherUuid), { method: 'POST' })).json(), { up: false })
+    assert.equal((await ask(path(uuid))).status, 404)
+    assert.equal((await ask(path(uuid), { method: 'POST', secret: 'another' })).status, 401)
   })
 
   it('gives usage by instance', async () => {

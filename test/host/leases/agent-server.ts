@@ -24,6 +24,7 @@ export async function serveLeases(
       log: async () => await Promise.reject(new Error('not asked for')),
       usage: async () => await Promise.resolve({}),
       loads: async () => await Promise.resolve({ atMs: 0, loads: {} }),
+      begin: async () => await Promise.resolve(false),
       awake: () => ({}),
       hostLease: () => undefined,
       notReady: () => undefined,
