@@ -47,9 +47,9 @@ export async function temporalPart(options: EmbeddedTemporal): Promise<Part> {
     },
     ready: (signal) => untilSucceeds(() => checkTemporal(address), signal),
     async afterFirstReady() {
-      // The file names every user and instance. Its mode can not be set earlier: if the file existed before
-      // the start, the server would not make its tables.
-      await chmod(options.databaseFile, 0o600)
+      // The files name every user and instance. Their mode can not be set earlier: if the database existed
+      // before the start, the server would not make its tables.
+      for (const suffix of ['', '-wal', '-shm']) await chmod(options.databaseFile + suffix, 0o600)
       await registerNamespace({ address, namespace: options.namespace, config: readNamespaceConfig() })
     },
   }
@@ -73,6 +73,13 @@ async function moveDatabase(from: string, to: string): Promise<void> {
   }
 }
 
+/**
+ * How SQLite writes. Without these, each commit makes a journal file, flushes it and the database, and
+ * deletes the file again. With a write-ahead log a commit appends to one file and flushes that. `full`
+ * flushes at every commit, so nothing that Temporal has acknowledged is lost if the machine dies.
+ */
+const pragmas = ['journal_mode=wal', 'synchronous=full'] as const
+
 export function devServerArgs(options: EmbeddedTemporal): readonly string[] {
   const flags = {
     '--ip': '127.0.0.1',
@@ -86,6 +93,7 @@ export function devServerArgs(options: EmbeddedTemporal): readonly string[] {
     'server',
     'start-dev',
     ...Object.entries(flags).flatMap(([flag, value]) => [flag, String(value)]),
+    ...pragmas.flatMap((pragma) => ['--sqlite-pragma', pragma]),
     ...readDynamicConfig().flatMap(({ key, json }) => ['--dynamic-config-value', `${key}=${json}`]),
   ]
 }

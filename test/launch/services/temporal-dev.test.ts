@@ -41,7 +41,14 @@ describe("Temporal's dev server", () => {
   })
 
   it('keeps its database from other users of the machine', () => {
-    assert.equal(statSync(options.databaseFile).mode & 0o077, 0)
+    for (const suffix of ['', '-wal', '-shm'])
+      assert.equal(statSync(options.databaseFile + suffix).mode & 0o077, 0)
+  })
+
+  it('writes a log ahead, and flushes it at every commit', () => {
+    // The 19th byte of the database is 2 if it has a write-ahead log.
+    assert.equal(readFileSync(options.databaseFile)[18], 2)
+    assert.ok(devServerArgs({ ...options, program: 'temporal' }).includes('synchronous=full'))
   })
 
   it('moves the database of an earlier version from its old place, with the data that is only in its log files', async () => {
