@@ -23,7 +23,7 @@ export async function benchLifecycle(stack: Stack, image: string): Promise<Secti
     return { what, figure: `${perSecond.toFixed(0).padStart(5)}/s` }
   }
   const findings = [
-    await each('create until running', (name) =>
+    await each('create until running (aim 40/s)', (name) =>
       api.one('createInstances', {
         body: { name, image: 'hello', autostart: true, wait_timeout_ms: waitMs },
       }),

@@ -225,7 +225,7 @@ function differences(what: string, ours: readonly number[], byHand: readonly num
     {
       what: `${what} - by hand, at p50`,
       figure: inMs(median(ours) - median(byHand)),
-      aim: 'at most 10 ms',
+      aim: 'at most 8 ms',
     },
     {
       what: `${what} - by hand, median of neighbours; of the best`,
