@@ -23,6 +23,15 @@ export class FeedOrderError extends Error {
 
 type EntryLine = Exclude<RouteLine, { readonly kind: 'begin' | 'end' | 'beat' }>
 
+/** The kinds of entries that this gateway knows. A newer API may send others. */
+const knownKinds = {
+  service: true,
+  instance: true,
+  node: true,
+  certificate: true,
+  challenge: true,
+} as const satisfies Record<RouteKind, true>
+
 interface Block {
   readonly snapshot: boolean
   readonly lines: EntryLine[]
@@ -118,11 +127,11 @@ export class RouteTable implements Routes, RouteSink {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Applies one line. Throws `FeedOrderError`. */
+  /** Applies one line. A line of an unknown kind has no effect. Throws `FeedOrderError`. */
   apply(line: RouteLine): void {
     if (line.kind === 'begin') this.#block = { snapshot: line.snapshot, lines: [] }
     else if (line.kind === 'end') this.#end(line.revision)
-    else if (line.kind !== 'beat') this.#openBlock().lines.push(line)
+    else if (isKnownEntry(line)) this.#openBlock().lines.push(line)
   }
 
   /**
@@ -291,6 +300,10 @@ export class RouteTable implements Routes, RouteSink {
     }
     return undefined
   }
+}
+
+function isKnownEntry(line: RouteLine): line is EntryLine {
+  return Object.hasOwn(knownKinds, line.kind === 'gone' ? line.what : line.kind)
 }
 
 /** Returns false if the entry was sent again without a change. */

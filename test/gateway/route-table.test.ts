@@ -96,6 +96,23 @@ describe('the table of routes', () => {
     assert.deepEqual([...last.instances, ...last.nodes], ['i', 'local'])
   })
 
+  it('leaves out entries of a kind that it does not know, and applies the rest of their block', () => {
+    const unknown = [
+      { kind: 'region', region: { id: 'r' } },
+      { kind: 'toString' },
+      { kind: 'gone', what: 'region', id: 'a' },
+    ] as unknown as readonly RouteLine[]
+    tell(table, [...unknown, service('a', 'a.example'), instance('i', 'a')])
+    assert.deepEqual([at('a.example'), membersOf('a')], ['a', ['i']])
+    const revision = tell(table, [service('a', 'a.example'), ...unknown, node], { snapshot: true })
+    assert.deepEqual([at('a.example'), membersOf('a'), table.node('local')?.id], ['a', [], 'local'])
+    assert.equal(table.revision, revision)
+    assert.deepEqual(
+      [...table.lines()].map(({ kind }) => kind),
+      ['begin', 'node', 'service', 'end'],
+    )
+  })
+
   it('keeps the instances of a service together as they come, move and go', () => {
     tell(table, [instance('i', 'a'), instance('j', 'a'), instance('k', 'b')])
     assert.deepEqual(membersOf('a'), ['i', 'j'])
