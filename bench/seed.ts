@@ -94,11 +94,12 @@ async function seed(
     if (!outcome.ok) throw new Error(`no instances: ${JSON.stringify(outcome.refusal)}`)
     uuids.push(...outcome.instances.map(({ uuid }) => uuid))
     await readRows(database, {
-      text: 'update instances set workflow_started_at = now() where user_uuid = $1',
-      values: [userUuid],
+      text: 'update instances set workflow_started_at = now() where uuid = any($1)',
+      values: [outcome.instances.map(({ uuid }) => uuid)],
     })
   }
-  await readRows(database, { text: 'analyze instances' })
+  // PostgreSQL does the same by itself within a minute, at a time that would differ from run to run.
+  await readRows(database, { text: 'vacuum (analyze) instances' })
   const tokens = await Promise.all(
     Array.from({ length: wanted.tokens }, () => createToken(database, { userUuid })),
   )

@@ -16,10 +16,10 @@ export function instancesList(deps: ApiDeps): Handler<typeof operation> {
     const { userUuid } = call.identity
     const filter = await pageFilter(deps, call, page)
     const byState = states.length > 0 && states.length === wanted.length
-    const rows = await listInstanceNames(deps.database, userUuid, {
+    const entries = await listInstanceNames(deps.database, userUuid, {
       ...filter,
       ...(byState ? { states, insteadOfRows: await statesByHosts(deps, call) } : {}),
     })
-    return { entries: rows.map(({ uuid, name }) => ({ uuid, name })) }
+    return { entries }
   }
 }

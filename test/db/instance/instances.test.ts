@@ -276,6 +276,17 @@ describe('instances', () => {
     const { Starting, Running, Stopped } = InstanceState
     const live = await listInstanceNames(database, user.uuid, { states: [Starting, Running] })
     assert.deepEqual(live, names.slice(3))
+    const resting = await listInstanceNames(database, user.uuid, { states: [Stopped] })
+    assert.deepEqual(resting, names.slice(0, 3))
+    assert.deepEqual(await listInstanceNames(database, user.uuid, { states: [Running] }), [])
+    const awake = new Map([[stopped[1]!.uuid, Running]])
+    const bothSaid = await listInstanceNames(database, user.uuid, {
+      states: [Running],
+      insteadOfRows: awake,
+    })
+    assert.deepEqual(bothSaid, names.slice(1, 2))
+    const stillStopped = { states: [Stopped], insteadOfRows: awake }
+    assert.deepEqual(await listInstanceNames(database, user.uuid, stillStopped), [names[0], names[2]])
     const last = await listInstances(database, user.uuid, { states: [Stopped], from: 2, count: 5 })
     assert.deepEqual(
       last.map((row) => row.uuid),
