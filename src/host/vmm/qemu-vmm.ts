@@ -22,7 +22,7 @@ import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
 import { killVm, spawnVm } from './vm-spawn.ts'
 import { bootAgainIfStill, unlessStill } from './still-guest.ts'
 import { processorTimeMs, progressOf, restOfBoot, usageOf } from './vm-usage.ts'
-import { askToSleep, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
+import { askToSleep, awaitMark, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
 import { volumeComplaint } from './volume-complaint.ts'
 import { VmmError } from './vmm.ts'
 import type { Vmm, VmName, VmSpec, VmStatus, VmUsage } from './vmm.ts'
@@ -299,8 +299,7 @@ export class QemuVmm implements Vmm {
     const snapshot = await takeFittingSnapshot(spec.directory, snapshotKey, facts.bootId)
     if (snapshot === undefined) return undefined
     try {
-      // The same memory must not continue twice: it would overwrite what the first VM wrote to the volume.
-      if (spec.volume?.readonly === false) await snapshot.marked
+      await awaitMark(snapshot, spec, this.#options.onProblem)
       const plan = planRestore(spec, this.#options, snapshot)
       return await this.#spawnAndAwait(spec, plan, askedAtUs, signal)
     } catch (error) {

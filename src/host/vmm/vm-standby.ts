@@ -12,6 +12,7 @@ import {
   takeSnapshot,
 } from './snapshot-files.ts'
 import { VmmError } from './vmm.ts'
+import type { VmSpec } from './vmm.ts'
 
 /**
  * How long a guest may take to answer, which usually takes a millisecond. A guest that takes longer than
@@ -71,7 +72,10 @@ async function settle(vm: VmHandle, directory: string): Promise<string | undefin
 }
 
 export interface TakenSnapshot extends SnapshotSource {
-  /** Resolves when the snapshot counts as used even after a power failure. */
+  /**
+   * Resolves when the snapshot counts as used even after a power failure. Rejects with `VmmError` if the disk
+   * failed to write that.
+   */
   readonly marked: Promise<void>
   /** Deletes the files of the snapshot. */
   dispose(): Promise<void>
@@ -79,7 +83,7 @@ export interface TakenSnapshot extends SnapshotSource {
 
 /**
  * Uses up the snapshot of an instance. Undefined if there is no snapshot that fits. The snapshot gets a new
- * name, which is written to the disk while the VM is being loaded; `dispose` waits for that too.
+ * name, which is written to the disk while the VM is being loaded; `dispose` waits until that has ended.
  */
 export async function takeFittingSnapshot(
   instanceDirectory: string,
@@ -93,9 +97,10 @@ export async function takeFittingSnapshot(
     return undefined
   }
   const directory = await takeSnapshot(instanceDirectory, hostBootId)
-  const marked = syncDirectory(instanceDirectory)
+  const marked = markUsed(instanceDirectory)
+  const markEnded = marked.catch(() => undefined)
   const dispose = async () => {
-    await marked
+    await markEnded
     await disposeSnapshot(instanceDirectory)
   }
   const carried = record.snapshotKey === snapshotKey ? await readCarried(directory) : undefined
@@ -104,6 +109,22 @@ export async function takeFittingSnapshot(
     return undefined
   }
   return { memoryPath: path.join(directory, 'memory'), carried, marked, dispose }
+}
+
+/**
+ * Waits for the mark if the VM has a volume to write to. The same memory must not continue twice: it would
+ * overwrite what the first VM wrote to the volume. Without such a volume it does no harm, so the start goes on
+ * at once; but a disk that failed to write the mark is reported.
+ */
+export async function awaitMark(
+  { marked }: TakenSnapshot,
+  { volume }: Pick<VmSpec, 'volume'>,
+  onProblem?: (message: string) => void,
+): Promise<void> {
+  if (volume?.readonly === false) return await marked
+  marked.catch((error: unknown) =>
+    onProblem?.(`a power failure could bring a used snapshot back: ${String(error)}`),
+  )
 }
 
 /**
@@ -118,13 +139,19 @@ async function readCarried(directory: string): Promise<readonly string[] | undef
   return [`output=${output}`, `listening=${listening}`, `disabled=${disabled}`]
 }
 
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
+/** Writes to the disk that the snapshot has its new name. */
+async function markUsed(instanceDirectory: string): Promise<void> {
   try {
-    await handle.sync()
-  } catch {
-    // A disk that fails here will soon fail at a write that matters.
-  } finally {
-    await handle.close()
+    const handle = await open(instanceDirectory, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new VmmError('BootFailed', `${instanceDirectory} could not be written to the disk: ${reason}`, {
+      cause,
+    })
   }
 }

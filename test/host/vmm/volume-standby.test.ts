@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { open, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
-import { QemuVmm } from '../../../src/host/vmm/qemu-vmm.ts'
+import type { QemuVmm } from '../../../src/host/vmm/qemu-vmm.ts'
 import type { TemplateStore } from '../../../src/host/vmm/template-store.ts'
 import type { VmSpec, VmVolume } from '../../../src/host/vmm/vmm.ts'
 import { until } from '../../support/until.ts'
@@ -26,26 +26,44 @@ async function longerThanAnyWake(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, wakeLimitMs))
 }
 
-/** Delays every fsync of the directory until the work is done, as a busy disk does. */
-async function whileSyncLasts<T>(directory: string, work: () => Promise<T>): Promise<T> {
+/** Calls `before` before every fsync of the directory until the work is done. */
+async function withSync<T>(
+  directory: string,
+  before: () => Promise<void>,
+  work: () => Promise<T>,
+): Promise<T> {
   const known = await stat(directory)
   const handle = await open(directory, 'r')
   const prototype = Object.getPrototypeOf(handle) as FileHandle
   await handle.close()
-  const gate = Promise.withResolvers<undefined>()
   // oxlint-disable-next-line typescript/unbound-method -- it is called on each handle
   const sync = prototype.sync
   prototype.sync = async function (this: FileHandle) {
     const { dev, ino } = await this.stat()
-    if (dev === known.dev && ino === known.ino) await gate.promise
+    if (dev === known.dev && ino === known.ino) await before()
     await sync.call(this)
   }
   try {
     return await work()
   } finally {
     prototype.sync = sync
-    gate.resolve(undefined)
   }
+}
+
+/** Delays every fsync of the directory until the work is done, as a busy disk does. */
+async function whileSyncLasts<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  const gate = Promise.withResolvers<void>()
+  try {
+    return await withSync(directory, async () => await gate.promise, work)
+  } finally {
+    gate.resolve()
+  }
+}
+
+/** Fails every fsync of the directory until the work is done, as a broken disk does. */
+async function whileSyncFails<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  const fail = async () => await Promise.reject(new Error('EIO: i/o error, fsync'))
+  return await withSync(directory, fail, work)
 }
 
 /** The time limit of tests with many starts in a row, on two cores that other tests use too. */
@@ -55,11 +73,15 @@ describe('a volume of a QEMU guest that sleeps', () => {
   let bench: QemuBench
   let templates: TemplateStore
   let vmm: QemuVmm
+  /** What the VMM reported in this test. */
+  let problems: string[] = []
+  beforeEach(() => (problems = []))
 
   before(async () => {
     bench = await openQemuBench()
     templates = bench.templates()
-    vmm = new QemuVmm({ instancesDirectory: bench.instancesDirectory, ...bench.context, templates })
+    const onProblem = (message: string) => void problems.push(message)
+    vmm = bench.open({ templates, onProblem })
   })
   after(async () => {
     await vmm.close()
@@ -153,6 +175,28 @@ describe('a volume of a QEMU guest that sleeps', () => {
     assert.equal(synced.ranBefore, false)
     assert.equal((await synced.starting).kind, StartKind.Restore)
     await untilBeyond(next, before)
+  })
+
+  it('begins afresh if the disk can not write that the snapshot is used, and that is reported', async () => {
+    const volume = await makeVolume(bench.directory)
+    const spec = await started(volume, writer)
+    await untilBeyond(spec, 1)
+    let checked = 0
+    const checkAfresh = async () => await Promise.resolve(void (checked += 1))
+    const next = { ...(await suspended(spec)), volume: { ...volume, checkAfresh } }
+    const { kind } = await whileSyncFails(spec.directory, async () => await vmm.start(next))
+    assert.notEqual(kind, StartKind.Restore)
+    assert.equal(checked, 1)
+    assert.match(problems.join('\n'), /^a snapshot could not be continued: .*EIO: i\/o error, fsync$/)
+  })
+
+  it('that is only read does not keep memory from going on then, but the disk is reported', async () => {
+    const volume = await makeVolume(bench.directory, { readonly: true })
+    const spec = await started(volume, 'sleep 1000000')
+    const next = await suspended(spec)
+    const { kind } = await whileSyncFails(spec.directory, async () => await vmm.start(next))
+    assert.equal(kind, StartKind.Restore)
+    assert.match(problems.join('\n'), /^a power failure could bring a used snapshot back: .*EIO/)
   })
 
   it('rests after it agreed to standby, and is used again if the guest stays awake or is shut down instead', async () => {
