@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { isJsonObject, parseJson } from '../domain/json-text.ts'
 import { addressesFileName } from '../launch/stack-plan.ts'
 import { CliFailure } from './cli-failure.ts'
 
@@ -48,7 +49,9 @@ async function readAddress(
       { cause: error },
     )
   })
-  const address: unknown = Reflect.get(JSON.parse(text) as object, name)
+  const addresses = parseJson(text)
+  if (!isJsonObject(addresses)) throw new CliFailure(`${file} is damaged; start the stack once more`)
+  const address = addresses[name]
   if (typeof address !== 'string') throw new CliFailure(`${file} names no ${name}; start the stack once more`)
   return address
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { parseJson } from '../domain/json-text.ts'
 import { openArchiveFiles } from './archive-files.ts'
 import type { ArchiveFiles } from './archive-files.ts'
 import { chooseEntry, indexMediaTypes, manifestMediaTypes, parseManifest } from './oci-manifest.ts'
@@ -97,8 +98,9 @@ interface DockerEntry {
 }
 
 function dockerArchive(files: ArchiveFiles, bytes: Buffer): ImageArchive {
-  const json: unknown = JSON.parse(bytes.toString('utf8'))
-  const entries = (Array.isArray(json) ? json : []).map((entry) => dockerEntry(entry))
+  const json = parseJson(bytes.toString('utf8'))
+  if (!Array.isArray(json)) throw new ImageArchiveError('manifest.json of the archive is no list of images')
+  const entries = json.map((entry) => dockerEntry(entry))
   return {
     names: entries.map(({ name }) => name),
     image: (name) => dockerImage(files, choose(entries, name)),

@@ -1,3 +1,5 @@
+import { isJsonObject, parseJson } from '../domain/json-text.ts'
+import { RegistryError, RegistryFailure } from './registry-error.ts'
 import { discard, readBody } from './registry-http.ts'
 import type { RegistryHttp } from './registry-http.ts'
 import { registryCatalog } from './token-issuer.ts'
@@ -63,7 +65,7 @@ async function readList(http: RegistryHttp, call: ListCall): Promise<string[]> {
       await discard(response)
       return found
     }
-    const names = listOf(await readBody(response, maxListPageBytes, 'a list of the registry'), call.key)
+    const names = listOf(await readBody(response, maxListPageBytes, 'a list of the registry'), call)
     found.push(...names)
     const more = call.goOn === undefined || call.goOn(names)
     path = more ? nextPage(response.headers['link']) : undefined
@@ -71,10 +73,12 @@ async function readList(http: RegistryHttp, call: ListCall): Promise<string[]> {
   return found
 }
 
-function listOf(bytes: Buffer, key: string): readonly string[] {
-  const json: unknown = JSON.parse(bytes.toString('utf8'))
-  const list: unknown = typeof json === 'object' && json !== null ? Reflect.get(json, key) : undefined
-  return Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : []
+/** A list without entries may be null: that is how the registry writes the tags of an empty repository. */
+function listOf(bytes: Buffer, { path, key }: Pick<ListCall, 'path' | 'key'>): readonly string[] {
+  const json = parseJson(bytes.toString('utf8'))
+  const list = isJsonObject(json) ? (json[key] ?? []) : undefined
+  if (Array.isArray(list)) return list.filter((item): item is string => typeof item === 'string')
+  throw new RegistryError(RegistryFailure.Corrupt, `the registry answered ${path} without a list of ${key}`)
 }
 
 /** The address in a header such as `</v2/_catalog?last=x&n=100>; rel="next"`. */

@@ -1,4 +1,5 @@
 import { request } from 'undici'
+import { isJsonObject, parseJson } from '../domain/json-text.ts'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 import { registryService } from './registry-config.ts'
 import { readBody } from './registry-http.ts'
@@ -25,8 +26,8 @@ export function userTokens(options: {
       throw new RegistryError(RegistryFailure.Unavailable, `${url.origin} does not answer`, { cause: error })
     })
     const body = await readBody(response, maxAnswerBytes, 'the answer to the token request')
-    const json: unknown = response.statusCode === 200 ? JSON.parse(body.toString('utf8')) : undefined
-    const token: unknown = typeof json === 'object' && json !== null ? Reflect.get(json, 'token') : undefined
+    const json = response.statusCode === 200 ? parseJson(body.toString('utf8')) : undefined
+    const token = isJsonObject(json) ? json['token'] : undefined
     if (typeof token === 'string') return token
     throw new RegistryError(RegistryFailure.Denied, `${url.origin} gives no token for '${repository}'`)
   }

@@ -4,11 +4,12 @@ import { createInterface } from 'node:readline'
 
 /**
  * Stands in for an unpacking process that a hostile image has taken over. It leaves a link to a file of the
- * host in place of its result, or writes output without end.
+ * host in place of its result, or writes output without end, or a line that is no report.
  */
 for await (const line of createInterface({ input: process.stdin })) {
   const { directory, sqfstar } = JSON.parse(line) as { directory: string; sqfstar: string }
   if (sqfstar === 'talk') for (;;) process.stdout.write(`${'x'.repeat(10_000)}\n`)
+  if (sqfstar === 'babble') process.stdout.write('SyntaxError of a hostile image\n')
   await symlink('/etc/passwd', join(directory, 'rootfs.squashfs'))
   process.stdout.write('{"kind":"done","unpacked":{"kind":"container"}}\n')
 }

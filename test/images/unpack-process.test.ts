@@ -95,6 +95,11 @@ describe('the process that unpacks an image', () => {
     assert.deepEqual(await leftovers(host.directory), [])
     const talking = await host.open({ unpackProgram, sqfstar: 'talk' })
     await assert.rejects(talking.prepare(wanted(await host.push([{ name: 'other' }]))))
+    const babbling = await host.open({ unpackProgram, sqfstar: 'babble' })
+    await assert.rejects(babbling.prepare(wanted(await host.push([{ name: 'third' }]))), {
+      name: 'UnpackerFault',
+      message: 'the process that unpacks says what is no report: SyntaxError of a hostile image',
+    })
     assert.deepEqual(await leftovers(host.directory), [])
   })
 

@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { heartbeatIntervalMs } from '../../domain/host/api-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
+import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import type { AgentLog } from './agent-ports.ts'
 import { ApiError } from './api-client.ts'
 
@@ -73,12 +74,19 @@ export class Registration {
     return this.#heard === true
   }
 
-  /** Returns the assignment on disk, or else waits without limit for the first one from the API. */
+  /**
+   * Returns the assignment on disk, or else waits without limit for the first one from the API. A file that
+   * holds no assignment is reported, and counts as none.
+   */
   async assignment(): Promise<NodeAssignment> {
     const known = await readFile(this.#path, 'utf8').catch(() => '')
     if (known !== '') {
-      this.#inUse = JSON.parse(known) as NodeAssignment
-      return this.#inUse
+      this.#inUse = assignmentIn(known)
+      if (this.#inUse !== undefined) return this.#inUse
+      this.#log.warn(
+        { file: this.#path },
+        'the file holds no assignment of a network: the API is asked for it',
+      )
     }
     for (;;) {
       const assigned = await this.#beatOnce()
@@ -132,6 +140,13 @@ export class Registration {
     this.#complaint = complaint
     this.#log.warn({ err: error }, complaint)
   }
+}
+
+function assignmentIn(text: string): NodeAssignment | undefined {
+  const json = parseJson(text)
+  if (!isJsonObject(json)) return undefined
+  const { nodeId, subnet } = json
+  return typeof nodeId === 'string' && typeof subnet === 'string' ? { nodeId, subnet } : undefined
 }
 
 const joinTokenUnknown = 401

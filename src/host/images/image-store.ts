@@ -1,5 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import type { PreparedImage } from './images.ts'
 
 /**
@@ -45,6 +46,11 @@ export interface StoredImage {
 export const officialHolder = 'official'
 const heldBy = 'held-by-'
 
+/** The record of an image in the store can not be read. It was complete when the image was published. */
+export class DamagedImage extends Error {
+  override readonly name = 'DamagedImage'
+}
+
 const temporary = '.tmp'
 const metadataName = 'image.json'
 
@@ -78,9 +84,10 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
   return {
     fileOf,
     async find(digest) {
-      const text = await readFile(fileOf(digest, metadataName), 'utf8').catch(ignoreMissing)
+      const file = fileOf(digest, metadataName)
+      const text = await readFile(file, 'utf8').catch(ignoreMissing)
       if (text === undefined) return undefined
-      return placed(JSON.parse(text), (path) => fileOf(digest, basename(path)))
+      return placed(imageIn(file, text), (path) => fileOf(digest, basename(path)))
     },
     async touch(digest, holder) {
       const now = new Date(nowMs())
@@ -124,6 +131,18 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
     },
     remove: (digest) => moveAway(directoryOf(digest)),
   }
+}
+
+function imageIn(file: string, text: string): PreparedImage {
+  const image = parseJson(text)
+  if (isPrepared(image)) return image
+  throw new DamagedImage(`${file} is damaged: delete the directory that it is in`)
+}
+
+function isPrepared(value: unknown): value is PreparedImage {
+  if (!isJsonObject(value)) return false
+  const { kind, rootfsPath, kernelPath } = value
+  return typeof (kind === 'container' ? rootfsPath : kernelPath) === 'string'
 }
 
 /** Sets the image's paths. The directory may have been moved since they were written. */

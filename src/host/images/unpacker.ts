@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import { ImageError } from './images.ts'
 import { LayerError } from './tar-entry.ts'
 import { tooLong } from './unpack-budget.ts'
@@ -57,6 +58,14 @@ const maxProcesses = 128
 const maxOpenFiles = 256
 /** The most bytes that are read from each of the process's outputs. */
 const maxSaidBytes = 64 * 1024
+
+/** How much of a wrong line an error shows, which is enough to recognise it. */
+const shownCharacters = 80
+
+/** A process that unpacks does not keep to the messages that it has to send. */
+export class UnpackerFault extends Error {
+  override readonly name = 'UnpackerFault'
+}
 
 export function startUnpacker(options: UnpackerOptions): Unpacker {
   const [command = '', ...args] = commandLine(options)
@@ -159,11 +168,34 @@ async function* reportsOf(stdout: Readable): AsyncGenerator<UnpackReport> {
   const chunks: AsyncIterable<Buffer> = stdout.iterator({ destroyOnReturn: false })
   for await (const chunk of chunks) {
     said += chunk.length
-    if (said > maxSaidBytes) throw new Error(`the process that unpacks says more than ${maxSaidBytes} bytes`)
+    if (said > maxSaidBytes) {
+      throw new UnpackerFault(`the process that unpacks says more than ${maxSaidBytes} bytes`)
+    }
     const lines = `${rest}${chunk.toString('utf8')}`.split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) yield JSON.parse(line) as UnpackReport
+    for (const line of lines) yield reportIn(line)
   }
+}
+
+/** The process may be in the hands of an image, so the form of what it says is checked. */
+function reportIn(line: string): UnpackReport {
+  const report = parseJson(line)
+  if (isJsonObject(report)) {
+    const { kind, bytes, unpacked, message } = report
+    if (kind === 'merged' && typeof bytes === 'number') return { kind, bytes }
+    if (kind === 'done' && isUnpacked(unpacked)) return { kind, unpacked }
+    if ((kind === 'refused' || kind === 'failed') && typeof message === 'string') return { kind, message }
+  }
+  throw new UnpackerFault(
+    `the process that unpacks says what is no report: ${line.slice(0, shownCharacters)}`,
+  )
+}
+
+function isUnpacked(value: unknown): value is Unpacked {
+  if (!isJsonObject(value)) return false
+  return (
+    value['kind'] === 'container' || (value['kind'] === 'kernel' && typeof value['hasInitrd'] === 'boolean')
+  )
 }
 
 async function firstOf(stream: Readable): Promise<string> {

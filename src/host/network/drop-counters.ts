@@ -1,6 +1,7 @@
 import { tooMuchBandwidth } from './bandwidth-rules.ts'
 import { tooFastFlows, tooManyFlows } from './flow-limits.ts'
 import type { NetworkBound } from './network.ts'
+import { nftObjects } from './nft-objects.ts'
 
 const counterOf = {
   flows: tooManyFlows,
@@ -13,9 +14,9 @@ const counterOf = {
  * `nft -j list counters` is in `text`.
  */
 export function parseDropCounters(text: string, table: string): Readonly<Record<NetworkBound, number>> {
-  const { nftables } = JSON.parse(text) as { nftables: readonly NftObject[] }
+  const objects: readonly NftObject[] = nftObjects(text)
   const packets = new Map(
-    nftables.flatMap(({ counter }) => (counter?.table === table ? [[counter.name, counter.packets]] : [])),
+    objects.flatMap(({ counter }) => (counter?.table === table ? [[counter.name, counter.packets]] : [])),
   )
   const droppedFor = (bound: NetworkBound): number => packets.get(counterOf[bound]) ?? 0
   return {

@@ -1,10 +1,12 @@
+import { nftObjects } from './nft-objects.ts'
+
 /**
  * Packets per TAP, from the output of `nft -j list set`. Every element is a TAP's name and a MAC, with a
  * counter.
  */
 export function parsePeerCounters(text: string): ReadonlyMap<string, number> {
-  const { nftables } = JSON.parse(text) as { nftables: readonly NftObject[] }
-  const elements = nftables.flatMap((object) => object.set?.elem ?? [])
+  const objects: readonly NftObject[] = nftObjects(text)
+  const elements = objects.flatMap((object) => object.set?.elem ?? [])
   return new Map(elements.map(({ elem }) => [elem.val.concat[0] ?? '', elem.counter.packets]))
 }
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
 
 /**
@@ -30,6 +31,11 @@ export interface UserNetworkOptions {
   /** The bandwidth that the operator wants to permit. This network can not bound it and warns. */
   readonly bandwidthMbit?: number
   readonly warn?: (message: string) => void
+}
+
+/** A file of forwards is damaged. Nobody knows any more through which ports the VM is reached. */
+export class DamagedForwards extends Error {
+  override readonly name = 'DamagedForwards'
 }
 
 interface Forward {
@@ -124,17 +130,25 @@ export class UserNetwork implements Network {
   }
 
   async #load(nic: NicSpec): Promise<readonly Forward[] | undefined> {
-    try {
-      return JSON.parse(await readFile(this.#path(nic), 'utf8')) as readonly Forward[]
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-      throw error
-    }
+    const file = this.#path(nic)
+    const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+    if (text === undefined) return undefined
+    const forwards = parseJson(text)
+    if (Array.isArray(forwards) && forwards.every(isForward)) return forwards
+    throw new DamagedForwards(
+      `${file} holds no list of forwarded ports: stop the instance, and delete the file`,
+    )
   }
 
   #path(nic: NicSpec): string {
     return join(this.#directory, `${nic.instanceUuid}.json`)
   }
+}
+
+function isForward(value: unknown): value is Forward {
+  return isJsonObject(value) && [value['hostPort'], value['guestPort']].every(Number.isSafeInteger)
 }
 
 /**

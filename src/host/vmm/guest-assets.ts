@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 
 /** What `guest/build.mjs` made: the platform's kernel and initrd, the keeper and the KVM probe. */
 export interface GuestAssets {
@@ -12,25 +13,23 @@ export interface GuestAssets {
   readonly guestHash: string
 }
 
-interface Manifest {
-  readonly kernelRelease: string
-  readonly files: Readonly<Record<string, string>>
-}
-
 export async function readGuestAssets(directory: string): Promise<GuestAssets> {
-  const manifest = JSON.parse(await readFile(path.join(directory, 'manifest.json'), 'utf8')) as Manifest
+  const manifest = parseJson(await readFile(path.join(directory, 'manifest.json'), 'utf8'))
+  const { kernelRelease, files } = isJsonObject(manifest) ? manifest : {}
+  if (typeof kernelRelease !== 'string' || !isJsonObject(files)) {
+    throw new Error(`${directory}/manifest.json is damaged: build the guest again`)
+  }
   const hashOf = (name: string) => {
-    const hash = manifest.files[name]
-    if (hash === undefined)
-      throw new Error(`${directory}/manifest.json names no '${name}': build the guest again`)
-    return hash
+    const hash = files[name]
+    if (typeof hash === 'string') return hash
+    throw new Error(`${directory}/manifest.json names no '${name}': build the guest again`)
   }
   return {
     kernelPath: path.join(directory, 'vmlinux'),
     initrdPath: path.join(directory, 'initrd.cpio'),
     keeperPath: path.join(directory, 'keeper'),
     kvmProbePath: path.join(directory, 'kvm-probe'),
-    kernelRelease: manifest.kernelRelease,
+    kernelRelease,
     guestHash: `${hashOf('vmlinux').slice(0, 16)}-${hashOf('initrd.cpio').slice(0, 16)}`,
   }
 }

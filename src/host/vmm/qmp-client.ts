@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
+import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 
 interface QmpMessage {
   readonly id?: number
@@ -7,6 +8,11 @@ interface QmpMessage {
   readonly error?: { readonly class: string; readonly desc: string }
   readonly event?: string
   readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** The VMM sent something that is no message of its monitor protocol. Nothing more is read from it. */
+export class QmpError extends Error {
+  override readonly name = 'QmpError'
 }
 
 interface PendingCommand {
@@ -19,10 +25,12 @@ interface PendingCommand {
  * more.
  */
 const maxLineBytes = 1 << 20
+/** How much of a wrong line an error shows, which is enough to recognise it. */
+const shownCharacters = 80
 
 /**
  * The VMM's monitor protocol over a stream: one JSON object per line; replies may come in any order. When
- * the stream ends, all open commands fail. Emits `event` with the name and data of each event.
+ * the stream ends, all open commands fail. A line that is no message ends the stream. Emits `event` with the name and data of each event.
  */
 export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<string, unknown>>] }> {
   readonly #stream: Duplex
@@ -30,6 +38,8 @@ export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<st
   #nextId = 1
   #buffer = ''
   #ended = false
+  /** Why this object ended the stream. Absent if the VMM ended it. */
+  #fault: QmpError | undefined
 
   constructor(stream: Duplex) {
     super()
@@ -47,7 +57,9 @@ export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<st
   }
 
   async execute(command: string, args: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
-    if (this.#ended) throw new Error(`the VMM is gone; '${command}' can not be sent`)
+    if (this.#ended) {
+      throw new Error(`the VMM is gone; '${command}' can not be sent`, { cause: this.#fault })
+    }
     const id = this.#nextId
     this.#nextId += 1
     this.#stream.write(`${JSON.stringify({ execute: command, arguments: args, id })}\n`)
@@ -58,8 +70,18 @@ export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<st
     this.#buffer += chunk
     const lines = this.#buffer.split('\n')
     this.#buffer = lines.pop() ?? ''
-    if (this.#buffer.length > maxLineBytes) this.#stream.destroy()
-    for (const line of lines) this.#take(JSON.parse(line) as QmpMessage)
+    if (this.#buffer.length > maxLineBytes) this.#refuse(`a line of more than ${maxLineBytes} bytes`)
+    for (const line of lines) {
+      if (this.#fault !== undefined) return
+      const message = parseJson(line)
+      if (isJsonObject(message)) this.#take(message)
+      else this.#refuse(`a line that is no JSON object: ${line.slice(0, shownCharacters)}`)
+    }
+  }
+
+  #refuse(what: string): void {
+    this.#fault = new QmpError(`the VMM sent ${what}`)
+    this.#stream.destroy()
   }
 
   #take(message: QmpMessage): void {
@@ -73,7 +95,8 @@ export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<st
 
   #end(): void {
     this.#ended = true
-    for (const { reject } of this.#pending.values()) reject(new Error('the VMM ended before it answered'))
+    const reason = this.#fault ?? new Error('the VMM ended before it answered')
+    for (const { reject } of this.#pending.values()) reject(reason)
     this.#pending.clear()
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../../src/host/agent/api-client.ts'
@@ -16,6 +16,17 @@ describe('the registration of a host', () => {
 
   const assignment = { nodeId: 'local', subnet: '10.70.0.0/16' }
   const other = { nodeId: 'local', subnet: '10.71.0.0/16' }
+
+  it('asks the API if the file of the assignment is damaged, and reports the file', async () => {
+    const file = join(directory, 'assignment.json')
+    for (const text of ['{"nodeId":"local","sub', '[]', 'null', '{"nodeId":"local"}']) {
+      await writeFile(file, text)
+      const { registration, complaints } = register([assignment])
+      assert.deepEqual(await registration.assignment(), assignment)
+      assert.deepEqual(complaints, ['the file holds no assignment of a network: the API is asked for it'])
+      assert.deepEqual(JSON.parse(await readFile(file, 'utf8')), assignment)
+    }
+  })
 
   /**
    * Makes a registration whose API gives the `answers` in turn. Undefined means that the API is away, a
