@@ -13,8 +13,11 @@
  *   `control`, `monitor` or `both`. With `half` it closes only its own direction of the control channel. With
  *   `unheard` it closes the control channel after it said more than is read at once, and has not read its
  *   configuration.
+ * - `last <lines>`: when the VMM gets SIGUSR1, its guest prints so many lines of 64 bytes and ends, and the VMM
+ *   ends at once.
  */
 import { once } from 'node:events'
+import { writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { keeperFd } from '../../../src/host/vmm/command-line.ts'
@@ -60,6 +63,14 @@ async function leave(): Promise<void> {
   setInterval(() => undefined, 1_000)
 }
 
+function printLast(): void {
+  const lines = Array.from({ length: Number(more) }, (_, index) => `${String(index).padStart(63, '.')}\n`)
+  const text = lines.join('')
+  writeSync(keeperFd.log, text)
+  writeSync(keeperFd.control, `exit code 0 oom 0 killed 0 output ${text.length}\n`)
+  process.exit(0)
+}
+
 let questions = 0
 function answer(bytes: Buffer): void {
   if (!bytes.toString().includes('sleep?')) return
@@ -67,6 +78,7 @@ function answer(bytes: Buffer): void {
   questions += 1
 }
 if (says === 'answer') control.on('data', answer)
+if (says === 'last') process.once('SIGUSR1', printLast)
 monitor.on('data', (bytes: Buffer) => {
   const commands = bytes.toString()
   if (commands.includes('migrate-incoming')) {
