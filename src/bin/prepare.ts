@@ -25,10 +25,9 @@ const registryPort = 5000
 
 await ensureKeys(settings, Date.now())
 await writeRegistryConfig()
-await prepareDatabase({
-  url: databaseUrl,
-  tokenFile: path.join(settings.dataDir, 'token'),
-})
+await startWith('preparation', () =>
+  prepareDatabase({ url: databaseUrl, tokenFile: path.join(settings.dataDir, 'token') }),
+)
 await registerNamespace({
   address: temporalAddress,
   namespace: settings.temporalNamespace,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import path from 'node:path'
-import { UnknownDatabase } from '../db/schema/migrate.ts'
+import { UnusableDatabase } from '../db/unusable-database.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
@@ -130,7 +130,7 @@ const explained = [
   NotInstalled,
   PortInUse,
   PartStartError,
-  UnknownDatabase,
+  UnusableDatabase,
   UnreachableProgram,
   UserNotMade,
 ]

@@ -146,7 +146,12 @@ export const failures = {
     true,
   ),
   internal: failure(ErrorCode.Unknown, 500, 'Internal error; the request id is {requestId}', true),
-  unavailable: failure(ErrorCode.OperationFailed, 503, 'The service is temporarily unavailable', true),
+  unavailable: failure(
+    ErrorCode.OperationFailed,
+    503,
+    'The service is temporarily unavailable: try again in a moment',
+    true,
+  ),
   handlingTimeout: failure(ErrorCode.TimedOut, 503, 'The request could not be completed in time', true),
 
   // From here on, each failure is about one object only: it is an entry of an answer with status 200.
@@ -203,7 +208,11 @@ export const failures = {
     200,
     "Certificate '{name}' is used by domain '{fqdn}' of service group '{service}': delete that first",
   ),
-  tooManyCertificates: failure(ErrorCode.TooMany, 200, 'Too many certificates: at most {limit} per account'),
+  tooManyCertificates: failure(
+    ErrorCode.TooMany,
+    200,
+    'Too many certificates: at most {limit} per account; delete one that no domain uses',
+  ),
   serviceAttached: failure(
     ErrorCode.Attached,
     200,
@@ -306,7 +315,7 @@ export const failures = {
     'No host answers, and none has since {since}: nothing new can be placed now, try again later',
     true,
   ),
-  noAddress: failure(ErrorCode.NoneFree, 200, 'No private address is free', true),
+  noAddress: failure(ErrorCode.NoneFree, 200, 'No private address is free: delete instances', true),
   wrongState: failure(ErrorCode.WrongState, 200, "The operation is not possible in state '{state}'"),
   operationFailed: failure(
     ErrorCode.OperationFailed,

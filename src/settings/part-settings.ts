@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { UnknownDatabase } from '../db/schema/migrate.ts'
+import { UnusableDatabase } from '../db/unusable-database.ts'
 import { parseSecretKey, SecretBoxError } from '../db/secret-box.ts'
 import { SettingError } from './setting-formats.ts'
 
@@ -50,7 +50,11 @@ const joinTokenAdvice =
 
 /** Returns a setting that this part must have. Throws `SettingError` if it is not set. */
 export function required(setting: string, value: string | undefined): string {
-  if (value === undefined) throw new SettingError(`${setting} is not set`)
+  if (value === undefined) {
+    throw new SettingError(
+      `${setting} is not set: this part starts no services of its own, so set it to the address of one (docs/settings.md)`,
+    )
+  }
   return value
 }
 
@@ -62,7 +66,7 @@ export async function startWith<T>(part: string, read: () => T | Promise<T>): Pr
   try {
     return await read()
   } catch (error) {
-    if (!(error instanceof SettingError || error instanceof UnknownDatabase)) throw error
+    if (!(error instanceof SettingError || error instanceof UnusableDatabase)) throw error
     process.stderr.write(`The ${part} can not start: ${error.message}\n`)
     return process.exit(1)
   }

@@ -117,6 +117,17 @@ export function asUrl(text: string, name: string): string {
   return text.replace(/\/$/, '')
 }
 
+/** Reads the URL of PostgreSQL. The error repeats only the scheme, because the URL may hold a password. */
+export function asPostgresUrl(text: string, name: string): string {
+  const wanted = 'it has to be a URL such as postgres://user:password@host:5432/roost'
+  if (!URL.canParse(text)) throw new SettingError(`${name} is not a URL; ${wanted}`)
+  const { protocol } = new URL(text)
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:') {
+    throw new SettingError(`${name} begins with '${protocol}'; ${wanted}`)
+  }
+  return text.replace(/\/$/, '')
+}
+
 /**
  * Reads the URL of a server whose answers nobody on the network path may change, such as an authority for
  * certificates. So it has to be secure.

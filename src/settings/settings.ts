@@ -124,7 +124,7 @@ export const settingsTable = {
   temporalUiPort: setting('ROOST_TEMPORAL_UI_PORT', read.asPort, 8233, {
     meaning: "Port of Temporal's Web UI.",
   }),
-  databaseUrl: setting('DATABASE_URL', optional(read.asUrl), undefined, {
+  databaseUrl: setting('DATABASE_URL', optional(read.asPostgresUrl), undefined, {
     defaultText: 'embedded',
     meaning: 'Address of PostgreSQL. If it is set, the stack starts none of its own.',
   }),

@@ -107,6 +107,6 @@ export const autoscaleFailures = {
   tooManyPolicies: failure(
     ErrorCode.TooMany,
     200,
-    'Too many autoscale policies: at most {limit} per service group',
+    'Too many autoscale policies: at most {limit} per service group; delete one first',
   ),
 } as const

@@ -1,30 +1,36 @@
 import pg from 'pg'
 import type { Database } from '../database.ts'
+import { UnusableDatabase, databasePlace, failedConnection, refusedByDatabase } from '../unusable-database.ts'
 import { migrationList } from './migrations/list.ts'
 
 /** The lock by which one process at a time migrates a database. The number has no other meaning. */
 const migrationLock = 7_070_001
 
 /** This version of Roost can not work with the database. The message tells people what to do. */
-export class UnknownDatabase extends Error {
+export class UnknownDatabase extends UnusableDatabase {
   override readonly name = 'UnknownDatabase'
 }
 
 /**
  * Brings the schema up to date and returns the migrations that this call ran. Safe to call from several
  * processes at once: one migrates, the others wait for it and find nothing left to do. Throws
- * `UnknownDatabase` and changes nothing if the database was not made by Roost, or by a newer version.
+ * `UnknownDatabase` and changes nothing if the database was not made by Roost, or by a newer version, and
+ * `UnusableDatabase` if PostgreSQL does not answer or refuses.
  */
 export async function migrate(database: Database): Promise<readonly string[]> {
   // The lock belongs to a connection, and a pool would not give back the same one.
   const lock = new pg.Client({ connectionString: database.url, application_name: database.applicationName })
-  await lock.connect()
+  await lock.connect().catch((error: unknown) => {
+    throw failedConnection(database.url, error)
+  })
   try {
     await lock.query('select pg_advisory_lock($1)', [migrationLock])
     const reason = reasonAgainst(await readHistory(lock))
-    if (reason !== undefined) throw new UnknownDatabase(`${placeOf(database.url)} ${reason}`)
+    if (reason !== undefined) throw new UnknownDatabase(`${databasePlace(database.url)} ${reason}`)
     const migrated = await database.orm.migrator.up()
     return migrated.map((migration) => migration.name)
+  } catch (error) {
+    throw refusedByDatabase(database.url, error) ?? error
   } finally {
     await lock.end()
   }
@@ -63,10 +69,4 @@ function reasonAgainst({ tables, migrations }: History): string | undefined {
   if (migrations.length === 0 && foreign.length > 0)
     return `has tables that are not Roost's (${foreign.slice(0, 3).join(', ')}): give Roost a database of its own`
   return undefined
-}
-
-/** The host and the database's name in the URL, without the password. */
-function placeOf(url: string): string {
-  const { host, pathname } = new URL(url)
-  return `the database at ${host}${pathname}`
 }

@@ -122,7 +122,7 @@ describe('policies of autoscale', () => {
     ])
     const many = Array.from({ length: 15 }, (_, index) => ({ ...scale, name: `p${index}` }))
     const last = (await add(many)).entries.at(-1)
-    const message = 'Too many autoscale policies: at most 16 per service group'
+    const message = 'Too many autoscale policies: at most 16 per service group; delete one first'
     assert.deepEqual(last, { status: 'error', name: 'p14', error: 5, message })
     assert.equal((await names()).length, 16)
   })

@@ -40,7 +40,9 @@ describe('a part that can not start', () => {
     it(`names a setting that it needs and does not have, in one line (${name})`, async () => {
       const { code, stderr } = await refusalWith(part, {})
       assert.equal(code, 1)
-      assert.equal(stderr, `The ${name} can not start: ${setting} is not set\n`)
+      const todo =
+        'this part starts no services of its own, so set it to the address of one (docs/settings.md)'
+      assert.equal(stderr, `The ${name} can not start: ${setting} is not set: ${todo}\n`)
     })
   }
 

@@ -1,0 +1,43 @@
+/** The database can not be used as it is. The message says why, and what the operator can do. */
+export class UnusableDatabase extends Error {
+  override readonly name: string = 'UnusableDatabase'
+}
+
+/** What to do about each of PostgreSQL's refusals, by its code. */
+const advice: Readonly<Record<string, string>> = {
+  '28P01': 'correct the user and the password in DATABASE_URL',
+  '28000': 'correct the user in DATABASE_URL, or let it in by pg_hba.conf',
+  '3D000': 'create that database, or correct the name in DATABASE_URL',
+  '42501': 'let the user make tables in the schema, or name another user in DATABASE_URL',
+  '53300': 'raise max_connections of PostgreSQL, or end other connections',
+  '57P03': 'try again when PostgreSQL has started',
+}
+
+/** The error for an operator if PostgreSQL refuses. Undefined if it is no refusal that an operator can end. */
+export function refusedByDatabase(url: string, cause: unknown): UnusableDatabase | undefined {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const todo = advice[code]
+  if (todo === undefined) return undefined
+  return new UnusableDatabase(`${databasePlace(url)} refuses: ${reasonOf(cause)}: ${todo}`, { cause })
+}
+
+/** The error for an operator if a connection to PostgreSQL could not be made. */
+export function failedConnection(url: string, cause: unknown): UnusableDatabase {
+  const todo = 'start PostgreSQL, or correct host and port in DATABASE_URL'
+  return (
+    refusedByDatabase(url, cause) ??
+    new UnusableDatabase(`${databasePlace(url)} does not answer: ${reasonOf(cause)}: ${todo}`, { cause })
+  )
+}
+
+/** The host and the database's name in the URL, without the password. */
+export function databasePlace(url: string): string {
+  const { host, pathname } = new URL(url)
+  return `the database at ${host}${pathname}`
+}
+
+/** Node reports a refused connection to a name with several addresses as an aggregate without a message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}
