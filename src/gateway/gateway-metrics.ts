@@ -49,6 +49,9 @@ const requestBucketsSeconds = [
 const wakeBucketsSeconds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 1.5, 2.5, 5, 10, 30]
 const usPerSecond = 1e6
 
+/** How the values of one gauge in several processes become the value of the gateway. */
+type Whole = 'sum' | 'min' | 'max'
+
 export function createGatewayMetrics(registry: Registry, state: GatewayState): GatewayMetrics {
   const registers = [registry]
   const requests = new RequestDurations({
@@ -79,6 +82,7 @@ export function createGatewayMetrics(registry: Registry, state: GatewayState): G
     registers,
   })
   collectState(registry, state)
+  collectByLabel(registry, state)
   collectExpiry(registry, state)
   const handshake = counter('roost_gateway_handshakes_total', 'TLS handshakes, by outcome.', 'outcome')
   const refused = counter('roost_gateway_refusals_total', 'Traffic that was not let in, by reason.', 'reason')
@@ -127,11 +131,16 @@ function remembered(make: (value: string) => () => void): (value: string) => voi
   }
 }
 
+/**
+ * The second argument of each gauge says how the values of several processes make one (`Whole`). What all of
+ * them know alike is not added up.
+ */
 function collectState(registry: Registry, state: GatewayState): void {
-  const gauge = (name: string, help: string, read: () => number): void => {
+  const gauge = (name: string, aggregator: Whole, help: string, read: () => number): void => {
     const made: Gauge = new Gauge({
       name,
       help,
+      aggregator,
       registers: [],
       collect() {
         this.set(read())
@@ -139,27 +148,44 @@ function collectState(registry: Registry, state: GatewayState): void {
     })
     registry.registerMetric(made)
   }
-  gauge('roost_gateway_queued', 'Requests and connections that wait for an instance.', () => state.queued)
+  gauge(
+    'roost_gateway_queued',
+    'sum',
+    'Requests and connections that wait for an instance.',
+    () => state.queued,
+  )
   gauge(
     'roost_gateway_max_connections',
+    'sum',
     'Connections of clients that may be open at once.',
     () => state.maxConnections,
   )
-  gauge('roost_gateway_listening_ports', 'Public ports that listen.', () => state.ports.listening)
-  gauge('roost_gateway_wanted_ports', 'Public ports that should listen.', () => state.ports.wanted)
-  gauge('roost_gateway_tls_contexts', 'Certificates that are ready for handshakes.', () => state.tlsContexts)
+  gauge('roost_gateway_listening_ports', 'min', 'Public ports that listen.', () => state.ports.listening)
+  gauge('roost_gateway_wanted_ports', 'max', 'Public ports that should listen.', () => state.ports.wanted)
+  gauge(
+    'roost_gateway_tls_contexts',
+    'max',
+    'Certificates that are ready for handshakes.',
+    () => state.tlsContexts,
+  )
   gauge(
     'roost_gateway_unusable_certificates',
+    'max',
     'Certificates that were asked for, and that TLS can not use.',
     () => state.unusableCertificates,
   )
-  gauge('roost_gateway_hosts', 'Hosts that the routes name.', () => state.hosts.known)
-  gauge('roost_gateway_connected_hosts', 'Hosts that answer.', () => state.hosts.connected)
+  gauge('roost_gateway_hosts', 'max', 'Hosts that the routes name.', () => state.hosts.known)
+  gauge('roost_gateway_connected_hosts', 'min', 'Hosts that answer.', () => state.hosts.connected)
   gauge(
     'roost_gateway_routes_age_seconds',
+    'max',
     'Time since the API last sent a line about the routes, even one without a change; before its first line, time since the start.',
     () => state.routesAgeMs / 1_000,
   )
+}
+
+/** The gauges with labels. Those of several processes are added up. */
+function collectByLabel(registry: Registry, state: GatewayState): void {
   const connections = new Gauge({
     name: 'roost_gateway_connections',
     help: 'Open connections of clients.',
@@ -190,6 +216,7 @@ function collectExpiry(registry: Registry, state: GatewayState): void {
   const soonest: Gauge = new Gauge({
     name: 'roost_gateway_certificate_expiry_timestamp_seconds',
     help: 'The earliest expiry of the certificates that names are served with.',
+    aggregator: 'min',
     registers: [],
     async collect() {
       const expiryMs = await state.soonestExpiryMs()

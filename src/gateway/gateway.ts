@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { Balancer } from './balance/balancer.ts'
 import type { BalanceLimits } from './balance/balance-limits.ts'
@@ -17,8 +18,10 @@ import { defaultListenerLimits } from './listeners/listener-limits.ts'
 import type { ListenerLimits } from './listeners/listener-limits.ts'
 import { proxyHeadersTold } from './listeners/proxy-header-log.ts'
 import { PublicPorts } from './listeners/public-ports.ts'
+import type { PortsState } from './listeners/public-ports.ts'
 import { ServerContexts } from './listeners/server-contexts.ts'
 import type { MetroCertificate } from './listeners/server-contexts.ts'
+import type { TicketSecret } from './listeners/ticket-secret.ts'
 import type { Routes } from './routes.ts'
 import { createTcpFront } from './tcp/tcp-front.ts'
 import type { TcpFront } from './tcp/tcp-front.ts'
@@ -38,9 +41,16 @@ export interface GatewayOptions {
    */
   readonly routesAgeMs?: () => number
   readonly metroCertificate: MetroCertificate
+  /** If it is absent, TLS sessions are resumed only by this gateway. */
+  readonly ticketSecret?: TicketSecret
   readonly portOffset: number
   /** The address to listen on. If it is absent, the gateway listens on every address. */
   readonly host?: string | undefined
+  /**
+   * Whether other processes of the same user may listen on the same ports. The kernel then gives each new
+   * connection to one of them.
+   */
+  readonly sharesPorts?: boolean
   /** Ports of this machine that no service gets, such as those of the platform's other parts. */
   readonly withheldPorts?: ReadonlySet<number>
   readonly log: GatewayLog
@@ -61,12 +71,21 @@ export interface GatewayOptions {
 export interface Gateway {
   /** Begins to listen. A port that can not be bound is logged and tried again. */
   start(): void
+  /**
+   * Listens no more, and lets everything go on until no connection is left, `limitMs` is over or `signal`
+   * aborts. Connections without an end of their own, such as WebSockets, are then told to end. `close` has
+   * to follow.
+   */
+  drain(options: { readonly limitMs: number; readonly signal: AbortSignal }): Promise<void>
   /** Accepts nothing more, lets requests in flight continue for `graceMs`, then ends everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   readonly registry: Registry
-  readonly ports: { readonly wanted: number; readonly listening: number }
+  readonly ports: PortsState
   readonly hosts: { readonly known: number; readonly connected: number }
 }
+
+/** How often a gateway that drains looks whether all connections have ended. */
+const drainPollMs = 20
 
 /**
  * Makes everything between public ports and instances. It needs routes and hosts, and nothing of the control
@@ -112,6 +131,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     portOffset: options.portOffset,
     host: options.host,
     limits: { ...defaultListenerLimits, ...options.listenerLimits },
+    shared: options.sharesPorts ?? false,
     trustsPeer,
     withheld: options.withheldPorts ?? new Set(),
     onRefused: (reason) => late.metrics?.refused(reason),
@@ -132,6 +152,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return balancer.hosts
     },
     start: () => ports.start(),
+    drain: async (until) => await drain({ ports, http, clients }, until),
     close: async (grace = {}) => {
       ports.close()
       await http.close(grace)
@@ -143,10 +164,24 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-function contextsOf({ routes, metroCertificate, log }: GatewayOptions): ServerContexts {
+/** Lets the clients of a gateway go. */
+async function drain(
+  parts: { readonly ports: PublicPorts; readonly http: HttpFront; readonly clients: ClientConnections },
+  { limitMs, signal }: Parameters<Gateway['drain']>[0],
+): Promise<void> {
+  const { ports, http, clients } = parts
+  ports.close()
+  http.retire()
+  const untilMs = performance.now() + limitMs
+  while (clients.all > 0 && performance.now() < untilMs && !signal.aborted) await delay(drainPollMs)
+  clients.endUnused()
+}
+
+function contextsOf({ routes, metroCertificate, ticketSecret, log }: GatewayOptions): ServerContexts {
   return new ServerContexts({
     routes,
     metro: metroCertificate,
+    ticketSecret,
     onUnusable: (certificate) =>
       log.warn({ ...certificate }, 'a certificate can not be used; its names get none'),
   })

@@ -172,6 +172,40 @@ onBothRoads('a connection of a client', (road) => {
     slow.close()
   })
 
+  it('of a front that retires is answered once more, and closed then', async () => {
+    await started()
+    const used = await open()
+    used.write(get)
+    assert.match(await readUntil(used, (text) => text.endsWith('hello')), /\r\nConnection: keep-alive\r\n/i)
+    const fresh = await open()
+    front.front.retire()
+    for (const socket of [used, fresh]) {
+      socket.write(get)
+      assert.match(await readAll(socket), /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n[^]*hello$/i)
+    }
+  })
+
+  it('of HTTP/2 to a front that retires is told its last request with that request, which is answered', async () => {
+    await started()
+    const session = connectHttp2(`https://127.0.0.1:${front.tlsPort}`, {
+      rejectUnauthorized: false,
+      servername: 'app.test',
+    })
+    await once(session, 'remoteSettings')
+    front.front.retire()
+    const goodbye = once(session, 'goaway')
+    const gone = once(session, 'close')
+    const headers = { ':path': '/', ':authority': 'app.test' }
+    const answers = [session.request(headers), session.request(headers)].map(async (stream) => {
+      stream.resume()
+      const [answer] = (await once(stream, 'response')) as [{ readonly ':status': number }]
+      return answer[':status']
+    })
+    assert.deepEqual(await Promise.all(answers), [200, 200])
+    assert.deepEqual((await goodbye).slice(0, 2), [0, 3])
+    await gone
+  })
+
   it('speaks HTTP/1.0 if the client does', async () => {
     await started()
     const answer = await exchangeRaw(front.plainPort, 'GET / HTTP/1.0\r\nHost: app.test\r\n\r\n')

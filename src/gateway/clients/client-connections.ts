@@ -112,6 +112,20 @@ export class ClientConnections {
     return refusal
   }
 
+  /**
+   * Ends all connections over which no request is under way, each in the way of its protocol: a WebSocket is
+   * told that the gateway goes away.
+   */
+  endUnused(): void {
+    for (const widest of this.#networks.values()) {
+      for (const source of widest.sources()) {
+        for (const connection of source.connections) {
+          if (connection.standing(Infinity) !== Standing.Busy) this.#release(connection)
+        }
+      }
+    }
+  }
+
   close(): void {
     clearInterval(this.#look)
   }
@@ -206,9 +220,13 @@ export class ClientConnections {
     return this.#most > own + 1 && search.busy !== undefined && this.#end(search.busy)
   }
 
-  #end({ connection, standing }: Found): boolean {
+  #release(connection: OpenConnection): void {
     this.#leave(connection)
     connection.end(this.#limits.endMs)
+  }
+
+  #end({ connection, standing }: Found): boolean {
+    this.#release(connection)
     this.#observer.closed(closedFor[standing])
     return true
   }
@@ -230,8 +248,7 @@ export class ClientConnections {
     const budgets = { perSourceBytes: heldBytesPerSource, allBytes: heldBytes }
     for (const { connection, networks, bytes } of holdersOverBudget(holders, budgets)) {
       const source = connection.use?.clientBehind ?? networks.at(-1)?.name ?? ''
-      this.#leave(connection)
-      connection.end(this.#limits.endMs)
+      this.#release(connection)
       this.#observer.closed(ClosedFor.Memory)
       this.#observer.overBudget({ source, bytes })
     }

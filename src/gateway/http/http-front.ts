@@ -55,6 +55,11 @@ export interface HttpFront {
    * connects again.
    */
   forget(instanceUuid: string, boot: number): void
+  /**
+   * Prepares for the end without a client noticing. Idle connections stay open, because a client may be
+   * sending its next request at this moment; it is answered, as the last one of its connection.
+   */
+  retire(): void
   /** Accepts no more requests, lets those in flight continue for `graceMs`, then closes everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   readonly connectionCount: number
@@ -92,6 +97,11 @@ export function createHttpFront(deps: HttpFrontDeps): HttpFront {
     serveHttp1: (socket, on) => (fastRoad ? fast : http1).serve(socket, receive(socket, on, false)),
     serveHttp2: (socket, on) => http2.serve(socket, receive(socket, on, true)),
     forget: (instanceUuid, boot) => parts.pools.forget(instanceUuid, boot),
+    retire: () => {
+      fast.retire()
+      http1.retire()
+      http2.retire()
+    },
     close: async ({ graceMs = 0 } = {}) => {
       const untilMs = performance.now() + graceMs
       http2.drain()

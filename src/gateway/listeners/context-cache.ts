@@ -1,6 +1,7 @@
 import { constants, hkdfSync, randomBytes } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
+import type { TicketSecret } from './ticket-secret.ts'
 
 export interface CertificatePem {
   readonly chain: string
@@ -49,37 +50,30 @@ const leastVersion = 'TLSv1.2'
  */
 const sessionSeconds = 3_600
 const ticketKeyBytes = 48
-const secretBytes = 32
-/**
- * How long a secret for tickets is used. An attacker who obtains it can read what was sent under it. A new
- * secret also ends sessions that are resumed again and again.
- */
-const secretLifeMs = 12 * 3_600_000
 
 export interface ContextCacheOptions {
   /** The largest number of contexts. Each takes about 40 KB, and half a millisecond to make. */
   readonly maxContexts: number
-  readonly now?: () => number
+  readonly secret: TicketSecret
 }
 
 /**
  * TLS contexts, made when they are first asked for. When there are too many, the one that was used least
  * recently is dropped. Sessions survive that, because the key of their tickets follows from the owner and a
- * secret of this process. They end with another certificate of a custom domain, with another service of the
+ * secret. They end with another certificate of a custom domain, with another service of the
  * same name, and after half a day at most.
  */
 export class ContextCache {
   readonly #maxContexts: number
-  readonly #now: () => number
+  readonly #secrets: TicketSecret
   /** The contexts, in the order in which they were last asked for. */
   readonly #held = new Map<string, Held>()
-  #secret = randomBytes(secretBytes)
-  #secretMadeMs: number
+  #secret: Buffer
 
-  constructor({ maxContexts, now = Date.now }: ContextCacheOptions) {
+  constructor({ maxContexts, secret }: ContextCacheOptions) {
     this.#maxContexts = maxContexts
-    this.#now = now
-    this.#secretMadeMs = now()
+    this.#secrets = secret
+    this.#secret = secret.current
   }
 
   get size(): number {
@@ -88,7 +82,7 @@ export class ContextCache {
 
   /** Returns the context of an owner. Throws OpenSSL's error if the chain and the key can not be used. */
   get(owner: ContextOwner, pem: CertificatePem): SecureContext {
-    this.#renewSecret()
+    this.#takeSecret()
     const id = idOf(owner)
     const held = this.#held.get(id)
     this.#held.delete(id)
@@ -120,12 +114,10 @@ export class ContextCache {
     return Buffer.from(hkdfSync('sha256', this.#secret, bound, idOf(owner), ticketKeyBytes))
   }
 
-  #renewSecret(): void {
-    const nowMs = this.#now()
-    // A clock that was set back must not keep the secret for longer.
-    if (Math.abs(nowMs - this.#secretMadeMs) < secretLifeMs) return
-    this.#secret = randomBytes(secretBytes)
-    this.#secretMadeMs = nowMs
+  #takeSecret(): void {
+    const { current } = this.#secrets
+    if (current === this.#secret) return
+    this.#secret = current
     this.#held.clear()
   }
 }

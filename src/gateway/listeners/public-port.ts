@@ -23,6 +23,8 @@ export interface PublicPortOptions {
   readonly contexts: ServerContexts
   readonly clients: ClientConnections
   readonly limits: ListenerLimits
+  /** Whether other processes of the same user may listen on the port beside this one. */
+  readonly shared: boolean
   /** Whether a peer may name its clients in a PROXY header. */
   readonly trustsPeer: TrustsPeer
   /**
@@ -49,6 +51,7 @@ export class PublicPort {
   readonly #options: PublicPortOptions
   readonly #server: Server
   #retry: NodeJS.Timeout | undefined
+  #tried = false
   #closed = false
 
   constructor(options: PublicPortOptions) {
@@ -61,15 +64,24 @@ export class PublicPort {
       (socket) => this.#accept(socket),
     )
     this.#server.on('error', (error) => {
+      this.#tried = true
       options.onBind(error)
       if (!this.#closed) this.#retry = setTimeout(() => this.#listen(), options.limits.bindRetryMs).unref()
     })
-    this.#server.on('listening', () => options.onBind(undefined))
+    this.#server.on('listening', () => {
+      this.#tried = true
+      options.onBind(undefined)
+    })
     this.#listen()
   }
 
   get listening(): boolean {
     return this.#server.listening
+  }
+
+  /** Whether at least one attempt to listen has succeeded or failed. */
+  get tried(): boolean {
+    return this.#tried
   }
 
   /** Connections that the port accepted go on. */
@@ -80,8 +92,13 @@ export class PublicPort {
   }
 
   #listen(): void {
-    const { port, offset, host } = this.#options
-    this.#server.listen({ port: port + offset, backlog, ...(host === undefined ? {} : { host }) })
+    const { port, offset, host, shared } = this.#options
+    this.#server.listen({
+      port: port + offset,
+      backlog,
+      reusePort: shared,
+      ...(host === undefined ? {} : { host }),
+    })
   }
 
   #accept(socket: Socket): void {

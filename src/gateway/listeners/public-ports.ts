@@ -23,6 +23,8 @@ export interface PublicPortsOptions {
   readonly portOffset: number
   readonly host: string | undefined
   readonly limits: ListenerLimits
+  /** Whether other processes of the same user may listen on the ports beside this one. */
+  readonly shared: boolean
   readonly trustsPeer: TrustsPeer
   /** Ports of this machine, with the offset. A service that publishes one gets no listener. */
   readonly withheld: ReadonlySet<number>
@@ -31,6 +33,13 @@ export interface PublicPortsOptions {
   readonly onProxyHeader: (fault: ProxyHeaderFault, peer: string) => void
   /** Called with the result of binding a port. `problem` is undefined if the port listens. */
   readonly onBind: (port: number, problem: Error | undefined) => void
+}
+
+export interface PortsState {
+  readonly wanted: number
+  readonly listening: number
+  /** Ports for which the first attempt to listen has no result yet. */
+  readonly untried: number
 }
 
 const highestPort = 65_535
@@ -60,9 +69,13 @@ export class PublicPorts {
     this.#match()
   }
 
-  get state(): { readonly wanted: number; readonly listening: number } {
+  get state(): PortsState {
     const all = [...this.#ports.values()]
-    return { wanted: all.length, listening: all.filter(({ listening }) => listening).length }
+    return {
+      wanted: all.length,
+      listening: all.filter(({ listening }) => listening).length,
+      untried: all.filter(({ tried }) => !tried).length,
+    }
   }
 
   close(): void {

@@ -4,6 +4,8 @@ import type { RouteChallenge, RouteService } from '../../domain/service/route-fe
 import type { RouteChange, Routes } from '../routes.ts'
 import { ContextCache, contextOfItsOwn } from './context-cache.ts'
 import type { CertificatePem, ContextOwner } from './context-cache.ts'
+import { RenewedTicketSecret } from './ticket-secret.ts'
+import type { TicketSecret } from './ticket-secret.ts'
 
 /** The certificate of the metro domain and everything below it. `current` may change at any time. */
 export interface MetroCertificate {
@@ -33,7 +35,8 @@ export interface ServerContextsOptions {
   readonly metro: MetroCertificate
   readonly maxContexts?: number
   readonly onUnusable?: (certificate: UnusableCertificate) => void
-  readonly now?: () => number
+  /** If it is absent, sessions are resumed only by these contexts. */
+  readonly ticketSecret?: TicketSecret | undefined
 }
 
 /**
@@ -56,9 +59,9 @@ export class ServerContexts {
   readonly #unsubscribe: () => void
 
   constructor(options: ServerContextsOptions) {
-    const { routes, maxContexts = defaultMaxContexts, now } = options
+    const { routes, maxContexts = defaultMaxContexts } = options
     this.#options = options
-    this.#cache = new ContextCache({ maxContexts, ...(now === undefined ? {} : { now }) })
+    this.#cache = new ContextCache({ maxContexts, secret: options.ticketSecret ?? new RenewedTicketSecret() })
     this.#unsubscribe = routes.onChange((change) => this.#forget(change))
   }
 

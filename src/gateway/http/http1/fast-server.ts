@@ -53,6 +53,11 @@ export class FastServer {
     return http1Use(socket, connection)
   }
 
+  /** From now on every answer is the last of its connection. Idle connections wait for one more request. */
+  retire(): void {
+    this.#closing = true
+  }
+
   /** Ends idle connections; the others end with the answer under way. */
   drain(): void {
     this.#closing = true

@@ -68,6 +68,11 @@ export class Http1Server {
     return http1Use(socket, connection)
   }
 
+  /** From now on every answer is the last of its connection. Idle connections wait for one more request. */
+  retire(): void {
+    this.#closing = true
+  }
+
   /**
    * Ends idle connections; the others end with the answer under way. The caller repeats it, for connections
    * whose answer had begun.

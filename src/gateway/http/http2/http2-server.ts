@@ -22,6 +22,7 @@ import { webSocketForward } from '../forward/websocket-forward.ts'
 export class Http2Server {
   readonly #parts: FrontParts
   readonly #sessions = new Map<ServerHttp2Session, ClientConnection>()
+  #retired = false
 
   constructor(parts: FrontParts) {
     this.#parts = parts
@@ -54,6 +55,8 @@ export class Http2Server {
     session.on('stream', (stream, headers, flags, rawHeaders) => {
       streams += 1
       if (streams === limits.maxRequestsPerConnection) session.close()
+      // Requests that came in the same packet are served too: the GOAWAY names the last one of them.
+      else if (this.#retired) setImmediate(() => session.close())
       this.#stream(stream, { headers, raw: rawHeaders, ended: (flags & endStreamFlag) !== 0 }, connection)
     })
     session.setTimeout(limits.keepAliveMs, () => {
@@ -78,6 +81,15 @@ export class Http2Server {
         else session.close()
       },
     })
+  }
+
+  /**
+   * From now on a session takes requests once more, and then tells its client by GOAWAY which one was the
+   * last. A GOAWAY without a last request, which RFC 9113 (6.8) recommends as the first step, is not in
+   * Node's reach: after any GOAWAY of its own Node ignores new requests.
+   */
+  retire(): void {
+    this.#retired = true
   }
 
   drain(): void {
