@@ -1,10 +1,11 @@
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
-import type { Registry } from 'prom-client'
+import { Registry } from 'prom-client'
 
 /** Answers `/healthz`, `/readyz` and `/metrics`, to this machine alone. */
 export function createHealthServer(options: {
-  readonly registry: Registry
+  /** The metrics of all processes, in the Prometheus format. */
+  readonly metrics: () => Promise<string>
   /** Why the gateway can serve nothing yet. It is undefined once it can serve. */
   readonly notReady: () => string | undefined
 }): Server {
@@ -23,9 +24,10 @@ interface Answer {
 
 async function answer(
   url: string,
-  { registry, notReady }: Parameters<typeof createHealthServer>[0],
+  { metrics, notReady }: Parameters<typeof createHealthServer>[0],
 ): Promise<Answer> {
-  if (url === '/metrics') return { status: 200, type: registry.contentType, body: await registry.metrics() }
+  if (url === '/metrics')
+    return { status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: await metrics() }
   if (url === '/healthz') return { status: 200, body: 'ok\n' }
   if (url !== '/readyz') return { status: 404, body: 'not here\n' }
   const reason = notReady()

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { connectionsFor, heldBytesFor, heldLimits } from '../gateway/clients/client-limits.ts'
-import type { ClientLimits } from '../gateway/clients/client-limits.ts'
+import { heldBytesFor } from '../gateway/clients/client-limits.ts'
+import type { GatewayRoom } from '../gateway/processes/process-shares.ts'
 import { machineMemoryBytes } from './machine-memory.ts'
 
 /**
@@ -11,22 +11,23 @@ const commonOpenFiles = 4_096
 const mebibyte = 1 << 20
 
 /**
- * The limits for clients of this process. They are those of the settings or, without a setting, as much as
- * the process can bear.
+ * What clients may use of the whole gateway. It is what the settings say or, without a setting, as much as
+ * its processes can bear.
  */
-export async function clientRoom(settings: {
+export async function gatewayRoom(settings: {
+  readonly gatewayProcesses: number
   readonly connectionsPerSource: number
   readonly gatewayConnections: number | undefined
   readonly gatewayHeldMb: number | undefined
-}): Promise<Partial<ClientLimits>> {
+}): Promise<GatewayRoom> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
   const { gatewayHeldMb } = settings
-  const heldBytes =
-    gatewayHeldMb === undefined ? heldBytesFor(machineMemoryBytes()) : gatewayHeldMb * mebibyte
   return {
+    processes: settings.gatewayProcesses,
     connectionsPerSource: settings.connectionsPerSource,
-    connections: settings.gatewayConnections ?? connectionsFor(openFilesOf(limits)),
-    ...heldLimits(heldBytes),
+    connections: settings.gatewayConnections,
+    heldBytes: gatewayHeldMb === undefined ? heldBytesFor(machineMemoryBytes()) : gatewayHeldMb * mebibyte,
+    openFilesPerProcess: openFilesOf(limits),
   }
 }
 

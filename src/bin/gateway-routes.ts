@@ -3,6 +3,8 @@ import { followRoutes } from '../gateway/feed-client.ts'
 import type { FeedClient } from '../gateway/feed-client.ts'
 import { RouteTable } from '../gateway/route-table.ts'
 import { openTableFile } from '../gateway/table-file.ts'
+import { BlockSink } from '../gateway/processes/block-sink.ts'
+import type { BlockListener } from '../gateway/processes/block-sink.ts'
 import type { BuiltInApi } from '../gateway/built-in-api.ts'
 import type { LineStreamChange } from '../primitives/line-stream.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -13,11 +15,12 @@ import type { Settings } from '../settings/settings.ts'
  */
 export interface KeptRoutes {
   readonly table: RouteTable
-  readonly feed: Pick<FeedClient, 'connected'>
   /** The time since the last line from the API. Before the first line, it is the time since the start. */
   readonly ageMs: number
-  /** Begins to read the feed of the API. */
-  follow(): void
+  /** Begins to read the feed of the API. `listener` hears of each block that was applied. */
+  follow(listener: BlockListener): void
+  /** Writes the table to its file for the last time. The feed is read on. Idempotent. */
+  leaveFile(): Promise<void>
   close(): Promise<void>
 }
 
@@ -41,17 +44,14 @@ export async function openRoutes(options: {
   const openedMs = performance.now()
   return {
     table,
-    feed: {
-      get connected() {
-        return feed?.connected ?? false
-      },
-    },
     get ageMs() {
       return performance.now() - (feed?.heardMs ?? openedMs)
     },
-    follow() {
-      feed = followRoutes({ apiUrl: settings.apiUrl, token, sink: table, onChange: changesTold(log) })
+    follow(listener) {
+      const sink = new BlockSink(table, listener)
+      feed = followRoutes({ apiUrl: settings.apiUrl, token, sink, onChange: changesTold(log) })
     },
+    leaveFile: async () => await file.close(),
     async close() {
       await feed?.stop()
       await file.close()

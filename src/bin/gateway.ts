@@ -1,23 +1,22 @@
 import { once } from 'node:events'
+import path from 'node:path'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
 import { builtInApi } from '../gateway/built-in-api.ts'
-import { trustedProxies } from '../gateway/clients/trusted-proxies.ts'
-import { createGateway } from '../gateway/gateway.ts'
+import { RenewedTicketSecret } from '../gateway/listeners/ticket-secret.ts'
+import { ServingProcesses } from '../gateway/processes/serving-processes.ts'
 import { openMetroCertificate } from '../launch/services/metro-certificate.ts'
 import { UnusableCertificate } from '../x509/key-pair.ts'
+import { leaveOnSignal } from './gateway-end.ts'
 import { createHealthServer } from './gateway-health.ts'
-import { clientRoom } from './gateway-room.ts'
 import { openRoutes } from './gateway-routes.ts'
-import { platformPorts } from '../settings/platform-ports.ts'
 import { readSettingFile, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
- * How long requests under way may take once the gateway stops. WebSockets and TCP connections have no end of
- * their own, so they are cut then.
+ * The main process of the gateway. It knows the routes, the metro domain's certificate and the secret of TLS
+ * sessions, and tells them to the serving processes, which do everything else.
  */
-const closeGraceMs = 1_000
 
 const settings = await startWith('gateway', () => readSettings(process.env))
 const token = await startWith('gateway', () =>
@@ -27,8 +26,7 @@ const log = pino({ level: settings.logLevel })
 const registry = new Registry()
 collectDefaultMetrics({ register: registry })
 
-const api = builtInApi(settings)
-const routes = await openRoutes({ settings, token, api, log })
+const routes = await openRoutes({ settings, token, api: builtInApi(settings), log })
 const certificate = await openMetroCertificate(
   {
     directory: settings.gatewayDir,
@@ -37,7 +35,10 @@ const certificate = await openMetroCertificate(
     keyFile: settings.metroKeyFile,
   },
   {
-    onChange: () => log.info('the certificate of the metro domain is another one now'),
+    onChange: () => {
+      log.info('the certificate of the metro domain is another one now')
+      serving.metroChanged()
+    },
     onProblem: (message, error) => log.warn({ err: error }, message),
   },
 ).catch((error: unknown) => {
@@ -46,39 +47,36 @@ const certificate = await openMetroCertificate(
   process.exit(1)
 })
 
-const gateway = createGateway({
-  routes: routes.table,
+// They serve at once with the routes of the last run, because the API may be unreachable for long.
+const serving = new ServingProcesses({
+  processes: settings.gatewayProcesses,
+  program: path.join(import.meta.dirname, 'gateway-serving.ts'),
+  table: routes.table,
+  metro: certificate,
+  ticketSecret: new RenewedTicketSecret(),
   routesAgeMs: () => routes.ageMs,
-  metroCertificate: certificate,
-  portOffset: settings.portOffset,
-  host: settings.gatewayHost,
-  withheldPorts: platformPorts(settings),
+  registry,
   log,
-  registry,
-  api,
-  serverTiming: settings.serverTiming,
-  trustsPeer: trustedProxies(settings.trustedProxies),
-  clientLimits: await clientRoom(settings),
 })
-// The gateway starts at once with the routes of the last run, because the API may be unreachable for long.
-gateway.start()
-
 const health = createHealthServer({
-  registry,
-  notReady: () => (routes.table.revision === undefined ? 'the API has not told the routes yet' : undefined),
+  metrics: async () => await serving.metrics(),
+  notReady: () =>
+    routes.table.revision === undefined ? 'the API has not told the routes yet' : serving.notReady,
 })
 health.listen(settings.gatewayMetricsPort, '127.0.0.1')
 await once(health, 'listening')
-routes.follow()
+routes.follow(serving)
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void close())
-
-async function close(): Promise<void> {
-  log.info('closing')
-  health.close()
-  health.closeAllConnections()
-  await gateway.close({ graceMs: closeGraceMs })
-  await certificate.close()
-  await routes.close()
-  process.exit(0)
-}
+leaveOnSignal({
+  serving,
+  log,
+  async leaveShared() {
+    await routes.leaveFile()
+    health.close()
+    health.closeAllConnections()
+  },
+  async close() {
+    await certificate.close()
+    await routes.close()
+  },
+})

@@ -155,9 +155,11 @@ async function replaceFile(file: string, table: RouteTable, seal: LineSeal): Pro
   // writing takes.
   const lines = [...table.lines()]
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-  const unfinished = await open(`${file}.new`, 'w', 0o600)
+  // While one gateway takes over from another, neither writes into the other's unfinished file.
+  const newFile = `${file}.${process.pid}.new`
+  const unfinished = await open(newFile, 'w', 0o600)
   try {
-    await chmod(`${file}.new`, 0o600)
+    await chmod(newFile, 0o600)
     const sum = createHash('sha256').update(jsonLine(header))
     await unfinished.writeFile(jsonLine(header))
     for (let from = 0; from < lines.length; from += linesAtOnce) {
@@ -174,7 +176,7 @@ async function replaceFile(file: string, table: RouteTable, seal: LineSeal): Pro
   } finally {
     await unfinished.close()
   }
-  await rename(`${file}.new`, file)
+  await rename(newFile, file)
 }
 
 function sumLine(sha256: string): string {

@@ -75,6 +75,16 @@ export function asCount(text: string, name: string): number {
   return Number(text)
 }
 
+/** More processes than this would use more memory than the machines have that Roost is made for. */
+export const mostProcesses = 64
+
+export function asProcesses(text: string, name: string): number {
+  if (!/^[1-9]\d?$/.test(text) || Number(text) > mostProcesses) {
+    throw new SettingError(`${name} is '${text}'; it has to be a whole number, 1 to ${mostProcesses}`)
+  }
+  return Number(text)
+}
+
 const highestMbit = 100_000
 
 export function asBandwidth(text: string, name: string): number {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { homedir } from 'node:os'
+import { availableParallelism, homedir } from 'node:os'
 import path from 'node:path'
 import { changesAtOnce, defaultChangesPerMinute, defaultRequestsPerSecond } from '../contract/limits.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
@@ -241,6 +241,11 @@ export const settingsTable = {
     meaning:
       'What the gateway keeps: its last routes, the local certificate authority and its certificate, with their keys.',
   }),
+  gatewayProcesses: setting('ROOST_GATEWAY_PROCESSES', read.asProcesses, gatewayProcessesOf, {
+    defaultText: 'the processors less one, at least 1',
+    meaning:
+      'Processes in which the gateway serves, 1 to 64. The kernel gives each new connection to one of them. The limits of connections and of held data are those of all together.',
+  }),
   gatewayHost: setting('ROOST_GATEWAY_HOST', optional(read.asHost), gatewayHostOf, {
     defaultText: '127.0.0.1 with a metro domain below `localhost`, else every address',
     meaning: 'Address that the gateway listens on for the public; `::` is every address.',
@@ -372,6 +377,14 @@ export function readSettings(env: Environment, machine: Machine = thisMachine): 
 function readOne<T>(one: Setting<T>, env: Environment, base: Base): T {
   const text = env[one.name]
   return text === undefined || text === '' ? one.fallback(base) : one.parse(text, one.name)
+}
+
+/**
+ * One processor is left to the other work of the machine: the main process of the gateway, the control plane,
+ * or instances.
+ */
+function gatewayProcessesOf(): number {
+  return Math.min(read.mostProcesses, Math.max(1, availableParallelism() - 1))
 }
 
 /**

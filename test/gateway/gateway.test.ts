@@ -173,13 +173,13 @@ describe('the gateway', function () {
     const warnings: string[] = []
     const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) }
     await start({ portOffset, withheldPorts, log }, { listeners: 2 })
-    assert.deepEqual(gateway?.ports, { wanted: 2, listening: 2 })
+    assert.deepEqual(gateway?.ports, { wanted: 2, listening: 2, untried: 0 })
     assert.match(warnings.join(), /public port 5432 can not be used/)
   })
 
   it('goes on without a port that its offset moves beyond the last one', async () => {
     await start({}, { listeners: 2, tcpPorts: [65_535] })
-    assert.deepEqual(gateway?.ports, { wanted: 2, listening: 2 })
+    assert.deepEqual(gateway?.ports, { wanted: 2, listening: 2, untried: 0 })
   })
 
   /**

@@ -26,7 +26,9 @@ export class FakeLeaseServer {
   readonly #secret: string
   readonly #server: Server
   #port = 0
-  #socket: Socket | undefined
+  readonly #sockets = new Set<Socket>()
+  /** Which gateway said something. It gets the answer; what nobody asked for goes to all. */
+  readonly #speakers = new WeakMap<GatewayMessage, Socket>()
   #waiting: (() => void)[] = []
 
   constructor(secret = 'secret') {
@@ -62,26 +64,21 @@ export class FakeLeaseServer {
     }
   }
 
-  say(message: HostMessage): void {
-    if (!this.mute) this.#socket?.write(jsonLine(message))
+  say(message: HostMessage, answered?: GatewayMessage): void {
+    const speaker = answered === undefined ? undefined : this.#speakers.get(answered)
+    if (this.mute) return
+    for (const socket of speaker === undefined ? this.#sockets : [speaker]) socket.write(jsonLine(message))
   }
 
-  open({ instance, epoch, ports }: Heard<'open'>, lease: Partial<OpenLease> = {}): void {
+  open(asked: Heard<'open'>, lease: Partial<OpenLease> = {}): void {
+    const { instance, epoch, ports } = asked
     const reach = Object.fromEntries(ports.map((port) => [port, this.reach]))
-    this.say({
-      kind: 'opened',
-      instance,
-      epoch,
-      boot: 1,
-      memoryBoot: 1,
-      quietConnectionsSleep: false,
-      reach,
-      ...lease,
-    })
+    const opened = { kind: 'opened', instance, epoch, boot: 1, memoryBoot: 1, reach } as const
+    this.say({ ...opened, quietConnectionsSleep: false, ...lease }, asked)
   }
 
   drop(): void {
-    this.#socket?.destroy()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   /** Ends the agent, so that its machine refuses connections. */
@@ -101,23 +98,28 @@ export class FakeLeaseServer {
   }
 
   #welcome(socket: Socket): void {
-    this.#socket = socket
+    this.#sockets.add(socket)
     socket.on('error', () => undefined)
+    socket.once('close', () => this.#sockets.delete(socket))
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${trafficUpgrade}\r\n\r\n`,
     )
     const reader = new JsonLineReader({ maxBytes: 1 << 20 })
     socket.on('data', (chunk: Buffer) => {
-      for (const line of reader.push(chunk)) this.#hear(line as GatewayMessage)
+      for (const line of reader.push(chunk)) {
+        const message = line as GatewayMessage
+        this.#speakers.set(message, socket)
+        this.#hear(message)
+      }
     })
   }
 
   #hear(message: GatewayMessage): void {
     this.heard.push(message)
-    if (message.kind === 'hello' && !this.reserved) this.say({ kind: 'welcome', nodeId: 'node-1' })
+    if (message.kind === 'hello' && !this.reserved) this.say({ kind: 'welcome', nodeId: 'node-1' }, message)
     if (message.kind === 'open') {
       const answer = this.answer(message)
-      if (answer !== undefined && 'reason' in answer) this.say({ ...answer, epoch: message.epoch })
+      if (answer !== undefined && 'reason' in answer) this.say({ ...answer, epoch: message.epoch }, message)
       else if (answer !== undefined) this.open(message, answer)
     }
     for (const resolve of this.#waiting.splice(0)) resolve()

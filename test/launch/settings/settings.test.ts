@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { settingsDocument } from '../../../src/settings/settings-document.ts'
 import { SettingError } from '../../../src/settings/setting-formats.ts'
@@ -43,6 +44,13 @@ describe('settings', () => {
     for (const text of ['0', '0.05', '10.5', '-1', '1e1', 'much', '1.'])
       assert.throws(() => read({ ROOST_MEMORY_OVERCOMMIT: text }), SettingError, text)
     assert.throws(() => read({ ROOST_MEMORY_RESERVE_MB: '-1' }), SettingError)
+  })
+
+  it('take 1 to 64 processes of a gateway, and leave one processor free without a number', () => {
+    const read = (text: string) => readSettings({ ROOST_GATEWAY_PROCESSES: text }, machine).gatewayProcesses
+    assert.deepEqual([read('1'), read('64')], [1, 64])
+    assert.equal(read(''), Math.min(64, Math.max(1, availableParallelism() - 1)))
+    for (const text of ['0', '65', '-1', '1.5', 'all']) assert.throws(() => read(text), SettingError, text)
   })
 
   it('keep everything of a stack below its data directory', () => {

@@ -1,0 +1,88 @@
+import { setInterval as every } from 'node:timers/promises'
+import { pino } from 'pino'
+import { Registry, collectDefaultMetrics } from 'prom-client'
+import { builtInApi } from '../gateway/built-in-api.ts'
+import { trustedProxies } from '../gateway/clients/trusted-proxies.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import { MainLink } from '../gateway/processes/main-link.ts'
+import { closeGraceMs } from '../gateway/processes/messages.ts'
+import type { ToMain, ToServing } from '../gateway/processes/messages.ts'
+import { clientShare, queueShare } from '../gateway/processes/process-shares.ts'
+import { RouteTable } from '../gateway/route-table.ts'
+import { platformPorts } from '../settings/platform-ports.ts'
+import { readSettings } from '../settings/settings.ts'
+import { gatewayRoom } from './gateway-room.ts'
+
+/**
+ * One serving process of the gateway: everything between public ports and instances. The main process,
+ * `gateway.ts`, starts it and tells it the routes and the secrets.
+ */
+
+/** The time between two looks at the ports, until the process has tried to listen on all of them. */
+const readyPollMs = 20
+
+const settings = readSettings(process.env)
+const log = pino({ level: settings.logLevel }).child({ serving: Number(process.argv[2]) })
+const registry = new Registry()
+collectDefaultMetrics({ register: registry })
+const api = builtInApi(settings)
+const table = new RouteTable({ builtIn: api === undefined ? [] : [api.service] })
+const main = new MainLink(table)
+const gateway = createGateway({
+  routes: table,
+  routesAgeMs: () => main.routesAgeMs,
+  metroCertificate: main.metro,
+  ticketSecret: main.ticketSecret,
+  portOffset: settings.portOffset,
+  host: settings.gatewayHost,
+  sharesPorts: true,
+  withheldPorts: platformPorts(settings),
+  log,
+  registry,
+  api,
+  serverTiming: settings.serverTiming,
+  trustsPeer: trustedProxies(settings.trustedProxies),
+  clientLimits: clientShare(await gatewayRoom(settings)),
+  balanceLimits: queueShare(settings.gatewayProcesses),
+})
+const hastened = new AbortController()
+let ending = false
+
+process.on('message', (message) => take(message as ToServing))
+// Without its main process nobody would ever end this process.
+process.on('disconnect', () => process.exit(1))
+// These signals may reach all processes of the gateway at once. The main process decides what they mean.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined)
+
+function take(message: ToServing): void {
+  main.take(message)
+  if (message.kind === 'listen') void listen()
+  else if (message.kind === 'metrics') void tellMetrics(message.ask)
+  else if (message.kind === 'drain') void end(message.limitMs)
+  else if (message.kind === 'end') void end(0)
+}
+
+async function listen(): Promise<void> {
+  gateway.start()
+  for await (const _ of every(readyPollMs)) {
+    if (table.revision !== undefined && gateway.ports.untried === 0) break
+  }
+  tell({ kind: 'ready' })
+}
+
+async function tellMetrics(ask: number): Promise<void> {
+  tell({ kind: 'metrics', ask, metrics: await registry.getMetricsAsJSON() })
+}
+
+async function end(drainMs: number): Promise<void> {
+  if (drainMs === 0) hastened.abort()
+  if (ending) return
+  ending = true
+  if (drainMs > 0) await gateway.drain({ limitMs: drainMs, signal: hastened.signal })
+  await gateway.close({ graceMs: closeGraceMs })
+  process.exit(0)
+}
+
+function tell(message: ToMain): void {
+  process.send?.(message, undefined, {}, () => undefined)
+}

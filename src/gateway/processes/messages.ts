@@ -1,0 +1,45 @@
+import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client'
+import type { RouteLine } from '../../domain/service/route-feed.ts'
+import type { CertificatePem } from '../listeners/context-cache.ts'
+
+/**
+ * What the main process and its serving processes say to each other, over the channel that Node gives a
+ * forked process. Secrets pass only here: nobody else can read the channel, and it leaves no file.
+ */
+
+/** The messages of the main process. They arrive in the order in which they were sent. */
+export type ToServing =
+  /** The certificate of the metro domain from now on. */
+  | { readonly kind: 'metro'; readonly certificate: CertificatePem }
+  /** The secret of session tickets from now on. */
+  | { readonly kind: 'ticket-secret'; readonly secret: Uint8Array }
+  /** A piece of the feed. Blocks come whole, one after the other; one block may have several pieces. */
+  | { readonly kind: 'routes'; readonly lines: readonly RouteLine[] }
+  /** When the API last sent a line about the routes. */
+  | { readonly kind: 'heard'; readonly agoMs: number }
+  /** All that is needed was told: the process may begin to listen. */
+  | { readonly kind: 'listen' }
+  | { readonly kind: 'metrics'; readonly ask: number }
+  /** Listen no more, let everything go on for `limitMs` at most, then end. */
+  | { readonly kind: 'drain'; readonly limitMs: number }
+  /** End now. */
+  | { readonly kind: 'end' }
+
+export type Metric = MetricObjectWithValues<MetricValueWithName<string>>
+
+export type ToMain =
+  /** The process has routes and has tried to listen on all of its ports. It is said once. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'metrics'; readonly ask: number; readonly metrics: readonly Metric[] }
+
+/**
+ * How long requests under way may take once the gateway stops. WebSockets and TCP connections have no end of
+ * their own, so they are cut then.
+ */
+export const closeGraceMs = 1_000
+/**
+ * How long connections may go on after the gateway was handed over. Nearly all requests and transfers end
+ * within that time, and most clients use their idle connection once more, so that they learn that it ends. A
+ * longer time would keep the memory of two gateways for longer.
+ */
+export const handOverGraceMs = 30_000
