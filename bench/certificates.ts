@@ -59,7 +59,7 @@ async function measure(
   const asked = await memoryOf(gateway)
   const held = await gateway.metric('roost_gateway_tls_contexts')
   const describeMemory = (of: keyof typeof few): Finding => ({
-    what: `memory of the gateway, ${of}`,
+    what: `memory of all processes of the gateway, ${of}`,
     figure: `${inMb(few[of])} with 1, ${inMb(loaded[of])} with all, ${inMb(asked[of])} after handshakes with ${randomNames} of them (${held} contexts held)`,
   })
   return [
@@ -88,7 +88,8 @@ async function tell(
   return performance.now() - startedMs
 }
 
-async function memoryOf({ pid }: FeedGateway) {
+async function memoryOf(gateway: FeedGateway) {
   await delay(settleMs)
-  return { resident: residentBytes(pid), proportional: proportionalBytes(pid) }
+  const sum = (of: (pid: number) => number) => gateway.pids().reduce((all, pid) => all + of(pid), 0)
+  return { resident: sum(residentBytes), proportional: sum(proportionalBytes) }
 }

@@ -7,13 +7,14 @@ import { readInstalled, requireInstalled } from '../src/launch/installed.ts'
 import { readGuestAssets } from '../src/host/vmm/guest-assets.ts'
 import { readHostFacts } from '../src/host/vmm/host-facts.ts'
 import { needsNamespace, runInNamespace } from '../test/support/namespace.ts'
-import { virtualMachinesOf } from '../test/support/processes.ts'
+import { familyOf, virtualMachinesOf } from '../test/support/processes.ts'
 import { startStack } from '../test/support/stack.ts'
 import type { Stack } from '../test/support/stack.ts'
 import { benchReads } from './api-reads.ts'
 import { benchAutoscale } from './autoscale.ts'
 import { benchCertificates } from './certificates.ts'
 import { benchGateway } from './gateway/bench-gateway.ts'
+import { benchCores } from './gateway/cores.ts'
 import { benchLifecycle } from './lifecycle-rate.ts'
 import { describeMachine } from './machine.ts'
 import { proportionalBytes, residentBytes } from './memory.ts'
@@ -77,6 +78,7 @@ async function main(names: readonly string[]): Promise<void> {
   if (wants('gateway')) {
     printSection(await benchGateway(requireInstalled(readInstalled(), 'loadTools')))
   }
+  if (wants('cores')) printSection(await benchCores())
   if (wants('certificates')) printSection(await benchCertificates())
   if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
   if (wants('neighbours')) {
@@ -122,9 +124,12 @@ async function withStack(env: Readonly<Record<string, string>>, work: (stack: St
 }
 
 async function benchMemory(stack: Stack): Promise<Section> {
+  const pidsOf = (name: string) => (name === 'gateway' ? familyOf(stack.pidOf(name)) : [stack.pidOf(name)])
+  const sum = (name: string, of: (pid: number) => number) =>
+    pidsOf(name).reduce((all, pid) => all + of(pid), 0)
   const ofParts = parts.map((name) => ({
     what: name,
-    figure: `resident ${inMb(residentBytes(stack.pidOf(name)))}, proportional ${inMb(proportionalBytes(stack.pidOf(name)))}`,
+    figure: `resident ${inMb(sum(name, residentBytes))}, proportional ${inMb(sum(name, proportionalBytes))}`,
   }))
   const uuids = await startIdle(stack)
   await delay(idleSettleMs)

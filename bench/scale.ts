@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { followRoutes } from '../src/gateway/feed-client.ts'
 import { RouteTable } from '../src/gateway/route-table.ts'
 import type { RouteLine } from '../src/domain/service/route-feed.ts'
+import { familyOf } from '../test/support/processes.ts'
 import { openPublicNames } from '../test/support/public-names.ts'
 import type { PublicNames } from '../test/support/public-names.ts'
 import type { Stack } from '../test/support/stack.ts'
@@ -72,10 +73,11 @@ interface Memory {
 }
 
 function memoryOf(stack: Stack): Memory {
-  const gateway = stack.pidOf('gateway')
+  const gateway = familyOf(stack.pidOf('gateway'))
+  const sum = (of: (pid: number) => number) => gateway.reduce((all, pid) => all + of(pid), 0)
   return {
-    gateway: residentBytes(gateway),
-    gatewayOwn: proportionalBytes(gateway),
+    gateway: sum(residentBytes),
+    gatewayOwn: sum(proportionalBytes),
     api: residentBytes(stack.pidOf('api')),
   }
 }

@@ -53,6 +53,7 @@ export const benchSections = {
   lifecycle: stackWithoutMachines,
   reads: stackWithoutMachines,
   gateway: ['npmPackages', ...isolation, ...compiler, 'busybox-static', 'openssl', 'wrk', 'loadTools'],
+  cores: ['npmPackages', ...isolation, ...compiler, 'wrk'],
   certificates: ['npmPackages', ...isolation],
   autoscale: stack,
   neighbours: stack,

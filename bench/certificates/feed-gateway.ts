@@ -11,11 +11,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RouteLine } from '../../src/domain/service/route-feed.ts'
 import { rememberedPorts } from '../../src/launch/ports.ts'
 import { jsonLine } from '../../src/primitives/json-lines.ts'
+import { familyOf } from '../../test/support/processes.ts'
 import { untilListens } from '../gateway/listening.ts'
 
 /** A real gateway process. The benchmark takes the API's place and sends it the feed of routes. */
 export interface FeedGateway {
-  readonly pid: number
+  /** The numbers of the processes that serve and the main process. */
+  pids(): readonly number[]
   readonly port: number
   /** Sends the lines as one block. Waits if the reader is slow. */
   tell(lines: Iterable<RouteLine>): Promise<void>
@@ -70,7 +72,7 @@ export async function startFeedGateway(): Promise<FeedGateway> {
   const exited = once(child, 'exit')
   const stop = async (): Promise<void> => {
     clearInterval(beats)
-    child.kill('SIGTERM')
+    child.kill('SIGINT')
     const unwilling = setTimeout(() => child.kill('SIGKILL'), stopLimitMs)
     await exited
     clearTimeout(unwilling)
@@ -89,7 +91,7 @@ export async function startFeedGateway(): Promise<FeedGateway> {
     throw new Error(`the gateway did not start: ${said}`, { cause: error })
   }
   return {
-    pid: child.pid ?? 0,
+    pids: () => familyOf(child.pid ?? 0),
     port,
     stop,
     tell: async (lines) => {
