@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import path from 'node:path'
 import { UnusableDatabase } from '../db/unusable-database.ts'
+import { keepAcceptedConnections } from '../launch/accept-queues.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
@@ -31,6 +32,7 @@ async function main(): Promise<void> {
   const group = openPlatformGroup(settings.dataDir)
   try {
     keepFromKiller(process.pid)
+    keepAcceptedConnections()
     await runStack(settings, group)
   } finally {
     await group?.close()

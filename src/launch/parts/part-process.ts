@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { confinedCommand } from './part-confinement.ts'
 import { keepFromKiller } from './kill-score.ts'
+import { HandOverMessage } from './hand-over-messages.ts'
 import { environmentOf } from './part-environment.ts'
 import { identify, signalProcess } from './process-identity.ts'
 import type { Part } from './part.ts'
@@ -34,6 +35,15 @@ export interface PartExit {
 export interface PartProcess {
   readonly startedAtMs: number
   readonly exited: Promise<PartExit>
+  /** Resolves when the part wants to hand over its work (`Part.handsOver`). */
+  readonly wantsToLeave: Promise<void>
+  /**
+   * Gives the part's name in the run directory to a successor. The process itself has another one from now
+   * on. Returns false if the process has ended already.
+   */
+  stepAside(): boolean
+  /** Lets a part go that wants to leave: it ends what it has, and then itself. */
+  letGo(): void
   /** Asks the part to end, and kills the whole group after `limitMs`. Resolves when the part is gone. */
   stop(limitMs: number): Promise<void>
 }
@@ -56,17 +66,17 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
   const child = spawn(program, args, {
     cwd: part.workingDirectory,
     env: environmentOf(part, options.environment),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(part.handsOver === true ? ['ipc' as const] : [])],
     detached: true,
   })
   if (child.pid !== undefined) setPriority(part, child.pid, options)
   const ended = endOf(child)
   const pid = await pidOf(child)
-  const file = path.join(options.runDirectory, `${part.name}.json`)
+  let file = path.join(options.runDirectory, `${part.name}.json`)
   mkdirSync(options.runDirectory, { recursive: true })
   writeFileSync(file, JSON.stringify({ ...identify(pid), stopSignal: part.stopSignal }))
   for (const stream of [child.stdout, child.stderr])
-    createInterface({ input: stream }).on('line', options.onLine)
+    if (stream !== null) createInterface({ input: stream }).on('line', options.onLine)
   const exited = ended.then(async (exit) => {
     // Every process that the part itself had started is killed too. Then nobody holds the pipes open any
     // more, and the last lines have arrived.
@@ -78,6 +88,22 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
   return {
     startedAtMs: Date.now(),
     exited,
+    wantsToLeave: new Promise((resolve) =>
+      child.on('message', (message) => {
+        if (message === HandOverMessage.Leaving) resolve()
+      }),
+    ),
+    stepAside() {
+      if (child.exitCode !== null || child.signalCode !== null) return false
+      const aside = path.join(options.runDirectory, `${part.name}-leaving-${pid}.json`)
+      renameSync(file, aside)
+      file = aside
+      return true
+    },
+    letGo() {
+      // If the part has ended meanwhile, there is nobody to tell.
+      if (child.connected) child.send(HandOverMessage.LetGo, () => undefined)
+    },
     async stop(limitMs) {
       const timer = setTimeout(() => signalProcess(-pid, 'SIGKILL'), limitMs)
       if (child.exitCode === null && child.signalCode === null) signalProcess(pid, part.stopSignal)

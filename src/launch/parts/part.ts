@@ -21,6 +21,12 @@ export interface Part {
    * gets less processor time than others (`part-process.ts`).
    */
   readonly givesWay?: boolean
+  /**
+   * True if the part hands its work over when it is restarted. It then has a channel to the supervisor
+   * (`hand-over-messages.ts`). After SIGTERM it says that it wants to leave and works on; the supervisor
+   * starts its successor, and lets it go once the successor is ready. Its `stopSignal` must not be SIGTERM.
+   */
+  readonly handsOver?: boolean
   readonly stopSignal: 'SIGTERM' | 'SIGINT'
   /** How long the part may take to stop before it is killed. */
   readonly stopLimitMs: number

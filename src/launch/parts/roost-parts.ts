@@ -57,6 +57,9 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
     { ...part('agent', options.agentAt, 5_000), env: elsewhere },
     {
       ...part('gateway', options.gatewayAt, 2_000),
+      handsOver: true,
+      // SIGTERM asks the gateway to hand over its work. This signal ends it.
+      stopSignal: 'SIGINT',
       confinement: confined?.gateway,
       env: { ...elsewhere, ...confined?.gatewayEnv },
     },

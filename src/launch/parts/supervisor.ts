@@ -45,6 +45,16 @@ const defaultStartLimitMs = 90_000
  * supervisor itself.
  */
 const defaultStopLimitMs = 9_000
+/**
+ * After this time without a ready successor the log says that a part can not be handed over. The part goes
+ * on with its work until there is one: an old process that works is better than none.
+ */
+const handOverLimitMs = 90_000
+/**
+ * The most processes of one part that are leaving at a time. Each keeps its memory until its last connection
+ * has ended, so with more the oldest is ended.
+ */
+const mostLeaving = 3
 /** The least time between a part's stop signal and its kill, even when the time for all parts is over. */
 const shortestStopMs = 50
 const keptLines = 15
@@ -73,6 +83,8 @@ class SupervisedPart {
   readonly #stopping: AbortSignal
   readonly #lastLines: string[] = []
   #process: PartProcess | undefined
+  /** Processes whose work goes to `#process`, the oldest first. They end by themselves. */
+  readonly #leaving = new Set<PartProcess>()
   /** A start that is under way. `stop` waits for it, so that no process starts after `stop`. */
   #starting: Promise<PartProcess> | undefined
   #crash: CrashRecord | undefined
@@ -108,7 +120,9 @@ class SupervisedPart {
   async stop(deadlineMs: number): Promise<void> {
     await this.#starting?.catch(() => undefined)
     const leftMs = Math.max(shortestStopMs, deadlineMs - Date.now())
-    await this.#process?.stop(Math.min(leftMs, this.#part.stopLimitMs))
+    const limitMs = Math.min(leftMs, this.#part.stopLimitMs)
+    const all = this.#process === undefined ? this.#leaving : [...this.#leaving, this.#process]
+    await Promise.all([...all].map(async (running) => await running.stop(limitMs)))
   }
 
   async #spawn(): Promise<PartProcess> {
@@ -134,8 +148,24 @@ class SupervisedPart {
 
   #watch(running: PartProcess): void {
     void running.exited.then(async (exit) => {
-      if (!this.#stopping.aborted) await this.#restart(exit, Date.now() - running.startedAtMs)
+      if (this.#leaving.delete(running)) this.#options.log.info(`${this.#part.name} has left`)
+      else if (!this.#stopping.aborted) await this.#restart(exit, Date.now() - running.startedAtMs)
     })
+    void running.wantsToLeave.then(async () => {
+      if (!this.#stopping.aborted) await this.#handOver(running)
+    })
+  }
+
+  /** Starts the successor of a process that wants to leave. The process is let go once that is ready. */
+  async #handOver(leaving: PartProcess): Promise<void> {
+    const { log } = this.#options
+    const { name } = this.#part
+    if (!leaving.stepAside()) return
+    log.info(`${name} wants to leave; its successor is started`)
+    this.#leaving.add(leaving)
+    const [oldest] = this.#leaving
+    if (this.#leaving.size > mostLeaving) void oldest?.stop(this.#part.stopLimitMs)
+    await this.#startAgain()
   }
 
   async #restart(exit: PartExit, uptimeMs: number): Promise<void> {
@@ -144,27 +174,42 @@ class SupervisedPart {
     this.#crash = nextRestart(this.#crash, uptimeMs)
     const { delayMs, crashes } = this.#crash
     log.warn({ crashes, delayMs }, `${name} ended with ${describeExit(exit)}; starting it again`)
+    await delay(delayMs, undefined, { signal: this.#stopping }).catch(() => undefined)
+    await this.#startAgain()
+  }
+
+  async #startAgain(): Promise<void> {
     try {
-      await delay(delayMs, undefined, { signal: this.#stopping })
+      this.#stopping.throwIfAborted()
       const running = await this.#spawn()
       this.#watch(running)
       void this.#reportReadiness(running)
     } catch (error) {
       if (this.#stopping.aborted) return
-      log.error({ err: error }, `${name} could not be started again`)
+      this.#options.log.error({ err: error }, `${this.#part.name} could not be started again`)
       await this.#restart({ code: null, signal: null }, 0)
     }
   }
 
-  /** Only logs that the part is ready again. If the part ends before that, `#watch` starts it again. */
+  /**
+   * Waits until the part is ready again. Then the processes whose successor it is may go. If the part ends
+   * before that, `#watch` starts it again.
+   */
   async #reportReadiness(running: PartProcess): Promise<void> {
     const ended = new AbortController()
     void running.exited.then(() => ended.abort())
+    const late = setTimeout(() => {
+      if (this.#leaving.size > 0)
+        this.#options.log.error(`${this.#part.name} has no ready successor yet; the old process goes on`)
+    }, handOverLimitMs)
     const isReady = await this.#part.ready(AbortSignal.any([this.#stopping, ended.signal])).then(
       () => true,
       () => false,
     )
-    if (isReady) this.#options.log.info(`${this.#part.name} is ready again`)
+    clearTimeout(late)
+    if (!isReady) return
+    this.#options.log.info(`${this.#part.name} is ready again`)
+    for (const leaving of this.#leaving) leaving.letGo()
   }
 
   #failStart(what: string, cause?: unknown): never {

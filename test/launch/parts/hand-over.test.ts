@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import process from 'node:process'
+import { pino } from 'pino'
+import type { Part } from '../../../src/launch/parts/part.ts'
+import { untilSucceeds } from '../../../src/launch/readiness.ts'
+import { createSupervisor } from '../../../src/launch/parts/supervisor.ts'
+import type { Supervisor } from '../../../src/launch/parts/supervisor.ts'
+import { commandLineOf } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
+
+const limitMs = 30_000
+
+/**
+ * A part that hands over its work. It writes what happens to a journal, each line with its process number.
+ * With `stays` it does not end when it is let go, like a gateway whose clients stay.
+ */
+function program(journal: string, { stays }: { readonly stays: boolean }): string {
+  return `
+    const { appendFileSync } = require('node:fs')
+    const note = (what) => appendFileSync(${JSON.stringify(journal)}, what + ' ' + process.pid + '\\n')
+    process.on('SIGTERM', () => { note('leaving'); process.send('leaving') })
+    process.on('SIGINT', () => process.exit(0))
+    process.on('message', (message) => { note(message); if (!${stays}) process.exit(0) })
+    process.on('disconnect', () => process.exit(1))
+    note('start')
+  `
+}
+
+describe('a part that hands over its work', () => {
+  let directory: string
+  let supervisor: Supervisor
+  let isReady: () => boolean
+
+  beforeEach(() => {
+    directory = mkdtempSync(path.join(tmpdir(), 'roost-hand-over-'))
+    writeFileSync(journalFile(), '')
+    isReady = () => true
+  })
+  afterEach(async () => {
+    await supervisor.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  const journalFile = (): string => path.join(directory, 'journal')
+  const journal = (): readonly string[] => readFileSync(journalFile(), 'utf8').split('\n').filter(Boolean)
+  const started = (): readonly number[] =>
+    journal().flatMap((line) => (line.startsWith('start ') ? [Number(line.slice(6))] : []))
+  const runFiles = (): readonly string[] => readdirSync(path.join(directory, 'run')).toSorted()
+  const isRunning = (pid: number): boolean => commandLineOf(pid) !== ''
+
+  async function start(stays = false): Promise<number> {
+    const part: Part = {
+      name: 'one',
+      program: process.execPath,
+      args: ['-e', program(journalFile(), { stays })],
+      handsOver: true,
+      stopSignal: 'SIGINT',
+      stopLimitMs: 5_000,
+      ready: async (signal) =>
+        await untilSucceeds(async () => {
+          const last = started().at(-1)
+          if (last === undefined || !isRunning(last) || !isReady()) throw new Error('not ready')
+          await Promise.resolve()
+        }, signal),
+    }
+    supervisor = createSupervisor({
+      parts: [part],
+      runDirectory: path.join(directory, 'run'),
+      environment: process.env,
+      log: pino({ level: 'silent' }),
+      onLine: () => undefined,
+    })
+    await supervisor.start()
+    return started()[0] ?? 0
+  }
+
+  async function leave(pid: number): Promise<number> {
+    const before = started().length
+    process.kill(pid, 'SIGTERM')
+    return await until('a successor starts', () => started()[before], { limitMs })
+  }
+
+  it('leaves only when its successor is ready, and is a part of its own until then', async () => {
+    const old = await start()
+    isReady = () => false
+    const successor = await leave(old)
+    await until('both are known', () => runFiles().length === 2, { limitMs })
+    assert.deepEqual(runFiles(), [`one-leaving-${old}.json`, 'one.json'])
+    assert.deepEqual(journal(), [`start ${old}`, `leaving ${old}`, `start ${successor}`])
+    isReady = () => true
+    await until('the old one has left', () => runFiles().length === 1, { limitMs })
+    assert.equal(journal().at(-1), `let-go ${old}`)
+    assert.deepEqual([isRunning(old), isRunning(successor)], [false, true])
+  })
+
+  it('goes on as long as its successors end before they are ready', async () => {
+    const old = await start()
+    isReady = () => false
+    const first = await leave(old)
+    process.kill(first, 'SIGKILL')
+    const second = await until('another successor starts', () => started()[2], { limitMs })
+    assert.ok(isRunning(old))
+    isReady = () => true
+    await until('the old one has left', () => !isRunning(old), { limitMs })
+    assert.ok(isRunning(second))
+  })
+
+  it('ends with the supervisor, and so does its successor', async () => {
+    const old = await start()
+    isReady = () => false
+    const successor = await leave(old)
+    await supervisor.stop()
+    assert.deepEqual([old, successor].filter(isRunning), [])
+    assert.deepEqual(runFiles(), [])
+  })
+
+  it('ends early if three processes that are younger are leaving too', async () => {
+    const old = await start(true)
+    let last = old
+    for (let time = 0; time < 3; time++) last = await leave(last)
+    assert.ok(isRunning(old))
+    await leave(last)
+    await until('the oldest has ended', () => !isRunning(old), { limitMs })
+    assert.equal(started().filter(isRunning).length, 4)
+  })
+})
