@@ -1,16 +1,8 @@
+import type { Context, Moves } from './host-lease-move.ts'
 import { LeasePhase } from './host-lease-phase.ts'
 import type { HostLeaseEvent, HostLeaseState, Lease } from './host-lease-state.ts'
 import { noteHeld, noteLost, takeBack } from './host-shares.ts'
 import { touched } from './host-lease-settlement.ts'
-import type { Context } from './host-lease-settlement.ts'
-
-export type Moves<K extends HostLeaseEvent['kind']> = {
-  readonly [Kind in K]: (
-    state: HostLeaseState,
-    event: Extract<HostLeaseEvent, { kind: Kind }>,
-    context: Context,
-  ) => HostLeaseState
-}
 
 /**
  * The largest number of gateways that a host serves. Further ones are refused, because each costs the host

@@ -1,5 +1,6 @@
 import { LeasePhase } from './host-lease-phase.ts'
-import type { HostLeaseEffect, HostLeaseState, IdlePeriod, Lease } from './host-lease-state.ts'
+import type { Context } from './host-lease-move.ts'
+import type { HostLeaseState, IdlePeriod, Lease } from './host-lease-state.ts'
 import { openShare, settleShares } from './host-shares.ts'
 import { mayStandBy, sleepsThroughConnections } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
@@ -15,16 +16,6 @@ export const shortestSettleMs = 20
 export const longestSettleMs = 1_000
 /** How long a refused gateway has to wait before it asks again. */
 export const refusalRetryMs = 1_000
-
-/** The context of one decision: the time, and the list for its effects. */
-export interface Context {
-  readonly nowMs: number
-  readonly effects: HostLeaseEffect[]
-}
-
-export function effectsOf(nowMs: number): Context {
-  return { nowMs, effects: [] }
-}
 
 /** Decides all that follows from the noted facts. Its own result settles to the same state again. */
 export function settle(state: HostLeaseState, context: Context): HostLeaseState {

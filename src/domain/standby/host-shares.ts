@@ -1,6 +1,5 @@
 import type { GatewayShare, HostLeaseState } from './host-lease-state.ts'
-import type { Moves } from './host-lease-gateways.ts'
-import type { Context } from './host-lease-settlement.ts'
+import type { Context, Moves } from './host-lease-move.ts'
 import { shareWaitMs, sharesToldMs } from './lease-protocol.ts'
 import type { HeldShare, ShareChange } from './lease-protocol.ts'
 

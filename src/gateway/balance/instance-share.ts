@@ -27,8 +27,8 @@ export class InstanceShare {
   /** What the host has given; undefined if it gives no shares. */
   #given: number | undefined
   /**
-   * What may be used of it. It is less than `#given` after the hard limit was lowered, or the host was silent:
-   * then the rest is what was in flight at that time, and is given back when it has ended.
+   * What may be used of it. It is less than `#given` after the hard limit was lowered, or the host was
+   * silent: then the rest is what was in flight at that time, and is given back when it has ended.
    */
   #used = 0
   #hardLimit = 0
