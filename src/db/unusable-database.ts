@@ -13,7 +13,7 @@ const advice: Readonly<Record<string, string>> = {
   '57P03': 'try again when PostgreSQL has started',
 }
 
-/** The error for an operator if PostgreSQL refuses. Undefined if it is no refusal that an operator can end. */
+/** The error for an operator if PostgreSQL refuses; undefined if an operator can not end the refusal. */
 export function refusedByDatabase(url: string, cause: unknown): UnusableDatabase | undefined {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const todo = advice[code]

@@ -159,8 +159,9 @@ function countsAs(states: readonly InstanceState[], insteadOfRows: ReadonlyMap<s
 }
 
 /**
- * For the right side of `=`. Most lists are of one state. PostgreSQL compares a row with one value in half the
- * time that a list of one value takes, and finds the rows of one state in an index in the order of the list.
+ * For the right side of `=`. Most lists are of one state. PostgreSQL compares a row with one value in half
+ * the time that a list of one value takes, and finds the rows of one state in an index in the order of the
+ * list.
  */
 function oneOf(states: readonly InstanceState[]) {
   const [state, ...others] = states

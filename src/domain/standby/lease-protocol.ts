@@ -153,7 +153,7 @@ export type HostMessage =
   | { readonly kind: 'welcome'; readonly nodeId: string }
   | ({ readonly kind: 'opened'; readonly instance: string; readonly epoch: number } & OpenLease)
   | ({ readonly kind: 'refused'; readonly instance: string; readonly epoch: number } & OpenRefusal)
-  /** The answer to `want`: the share grows by `count`. With 0, all gateways together use the hard limit up. */
+  /** The answer to `want`: the share grows by `count`. With 0, nothing of the hard limit is left. */
   | ({ readonly kind: 'share'; readonly instance: string } & ShareChange)
   /** Another gateway could use so much of the share. The gateway gives back what it does not use. */
   | ({ readonly kind: 'spare'; readonly instance: string } & ShareChange)

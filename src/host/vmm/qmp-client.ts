@@ -30,7 +30,8 @@ const shownCharacters = 80
 
 /**
  * The VMM's monitor protocol over a stream: one JSON object per line; replies may come in any order. When
- * the stream ends, all open commands fail. A line that is no message ends the stream. Emits `event` with the name and data of each event.
+ * the stream ends, all open commands fail. A line that is no message ends the stream. Emits `event` with
+ * the name and data of each event.
  */
 export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<string, unknown>>] }> {
   readonly #stream: Duplex

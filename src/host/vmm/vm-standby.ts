@@ -113,8 +113,8 @@ export async function takeFittingSnapshot(
 
 /**
  * Waits for the mark if the VM has a volume to write to. The same memory must not continue twice: it would
- * overwrite what the first VM wrote to the volume. Without such a volume it does no harm, so the start goes on
- * at once; but a disk that failed to write the mark is reported.
+ * overwrite what the first VM wrote to the volume. Without such a volume it does no harm, so the start goes
+ * on at once; but a disk that failed to write the mark is reported.
  */
 export async function awaitMark(
   { marked }: TakenSnapshot,

@@ -7,8 +7,8 @@ import { KeeperScene } from './keeper-scene.ts'
 
 const limit = { limitMs: 60_000 }
 /**
- * Lines of 64 bytes. They are 160 KiB: more than two reads of the keeper, one before it sees the end of the VM
- * and one after that, and less than the channel holds.
+ * Lines of 64 bytes. They are 160 KiB: more than two reads of the keeper, one before it sees the end of the
+ * VM and one after that, and less than the channel holds.
  */
 const lines = 2_560
 

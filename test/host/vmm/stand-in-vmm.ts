@@ -13,8 +13,8 @@
  *   `control`, `monitor` or `both`. With `half` it closes only its own direction of the control channel. With
  *   `unheard` it closes the control channel after it said more than is read at once, and has not read its
  *   configuration.
- * - `last <lines>`: when the VMM gets SIGUSR1, its guest prints so many lines of 64 bytes and ends, and the VMM
- *   ends at once.
+ * - `last <lines>`: when the VMM gets SIGUSR1, its guest prints so many lines of 64 bytes and ends, and the
+ *   VMM ends at once.
  */
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
