@@ -152,8 +152,8 @@ export class LiveAgent {
         world.note(`${gatewayId} says ${JSON.stringify({ ...message, instance: undefined })}`)
         leases.hear(line, instanceUuid, leaseEvent(message, gatewayId))
       },
-      closed: () => {
-        if (this.alive && gatewayId !== '') leases.disconnect(line, lastWordMs)
+      closed: (byPeer) => {
+        if (this.alive && gatewayId !== '') leases.disconnect(line, lastWordMs, byPeer)
       },
     })
     const line: GatewayLine = {

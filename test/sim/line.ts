@@ -9,7 +9,8 @@ export interface LineEnd<Out> {
 
 export interface LineEvents<In> {
   hear(message: In): void
-  closed(): void
+  /** `byPeer`: the other side has closed the line. Otherwise the line was cut. */
+  closed(byPeer: boolean): void
 }
 
 /** The longest time that one message takes. */
@@ -124,18 +125,21 @@ export class SimLine<Up, Down> {
 
 function arrive<T>(side: { over: boolean; readonly events: LineEvents<T> }, message: T | undefined): void {
   if (side.over) return
-  if (message === undefined) end(side)
+  if (message === undefined) end(side, true)
   else side.events.hear(message)
 }
 
-function end(side: { over: boolean; readonly events: { closed(): void } }): void {
+function end(
+  side: { over: boolean; readonly events: { closed(byPeer: boolean): void } },
+  byPeer = false,
+): void {
   if (side.over) return
   side.over = true
-  side.events.closed()
+  side.events.closed(byPeer)
 }
 
 function endOf<T>(
-  side: { over: boolean; readonly events: { closed(): void } },
+  side: { over: boolean; readonly events: { closed(byPeer: boolean): void } },
   way: Way<T | undefined>,
 ): LineEnd<T> {
   return {

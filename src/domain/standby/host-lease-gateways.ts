@@ -64,12 +64,16 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
     return noteHeld(joined, gateway, share)
   },
 
-  lost(state, { gateway, keptUntilMs }) {
+  lost(state, { gateway, keptUntilMs, closed }, context) {
     const lease = find(state, gateway)
     if (lease === undefined) return state
     // The gateway that waits can not be answered. It asks again later.
     const status = lease.status === 'waiting' ? 'returned' : lease.status
-    return noteLost(put(state, { ...lease, status, keptUntilMs }), gateway)
+    return noteLost(
+      put(state, { ...lease, status, keptUntilMs }),
+      { gateway, ...(closed === undefined ? {} : { closed }) },
+      context,
+    )
   },
 
   drained(state, { gateway, boot }) {

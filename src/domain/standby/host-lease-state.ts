@@ -98,6 +98,8 @@ export interface GatewayShare {
   }
   /** Whether the gateway was asked for what it can spare, and has not answered yet. */
   readonly asked: boolean
+  /** Set while the gateway is lost that closed its connection: the share is kept until this time. */
+  readonly keptUntilMs?: number
 }
 
 export interface IdlePeriod {
@@ -141,7 +143,13 @@ export type HostLeaseEvent =
       readonly held?: { readonly boot: number; readonly epoch: number }
       readonly share?: HeldShare
     }
-  | { readonly kind: 'lost'; readonly gateway: string; readonly keptUntilMs: number }
+  /** `closed`: the gateway itself has closed its connection. */
+  | {
+      readonly kind: 'lost'
+      readonly gateway: string
+      readonly keptUntilMs: number
+      readonly closed?: boolean
+    }
   | { readonly kind: 'drained'; readonly gateway: string; readonly boot: number }
   // From the guest and its network.
   | { readonly kind: 'disabled'; readonly boot: number; readonly disabled: boolean }

@@ -1,6 +1,6 @@
 import type { GatewayShare, HostLeaseState } from './host-lease-state.ts'
 import type { Context, Moves } from './host-lease-move.ts'
-import { shareWaitMs, sharesToldMs } from './lease-protocol.ts'
+import { closedShareMs, shareWaitMs, sharesToldMs } from './lease-protocol.ts'
 import type { HeldShare, ShareChange } from './lease-protocol.ts'
 
 /**
@@ -13,6 +13,7 @@ import type { HeldShare, ShareChange } from './lease-protocol.ts'
  * that both have some room, and ask only when they have used it up.
  *
  * A gateway that is lost keeps its share as long as its lease (`leaseKeptMs`): its requests may be under way.
+ * If it closed its connection itself, its process has ended, unless it connects again soon (`closedShareMs`).
  * If a hard limit is lowered, each gateway lowers what it uses by itself.
  */
 export const shareMoves: Moves<'want' | 'gave'> = {
@@ -53,12 +54,16 @@ export function noteHeld(
   return put({ ...state, hardLimit: held.limit, shares }, { gateway, count: held.count, asked: false })
 }
 
-/** Notes that nothing more comes from a gateway. Its share stays until its lease is over. */
-export function noteLost(state: HostLeaseState, gateway: string): HostLeaseState {
+/** Notes that nothing more comes from a gateway. */
+export function noteLost(
+  state: HostLeaseState,
+  { gateway, closed = false }: { readonly gateway: string; readonly closed?: boolean },
+  { nowMs }: Pick<Context, 'nowMs'>,
+): HostLeaseState {
   const share = state.shares.find((each) => each.gateway === gateway)
   if (share === undefined) return state
   const { want: _unheard, ...rest } = share
-  return replace(state, { ...rest, asked: false })
+  return replace(state, { ...rest, asked: false, ...(closed ? { keptUntilMs: nowMs + closedShareMs } : {}) })
 }
 
 /** Opens the share of a gateway whose lease is opened. Returns by how much it grows. */
@@ -76,10 +81,10 @@ export function openShare(
 /** Answers the gateways that want more, and asks the others for what they can spare. */
 export function settleShares(before: HostLeaseState, { nowMs, effects }: Context): HostLeaseState {
   if (before.shares.length === 0) return before
+  const isKept = ({ gateway, keptUntilMs = Infinity }: GatewayShare): boolean =>
+    keptUntilMs > nowMs && isLeaseholder(before, gateway)
   let state = before
-  if (!before.shares.every(({ gateway }) => isLeaseholder(before, gateway))) {
-    state = { ...before, shares: before.shares.filter(({ gateway }) => isLeaseholder(before, gateway)) }
-  }
+  if (!before.shares.every(isKept)) state = { ...before, shares: before.shares.filter(isKept) }
   const { memoryBoot } = state
   for (const { gateway } of state.shares.filter(({ want }) => want !== undefined)) {
     const { want, ...share } = shareOf(state, gateway)
@@ -103,7 +108,10 @@ export function settleShares(before: HostLeaseState, { nowMs, effects }: Context
 
 /** When the next step is due for each gateway that wants more. */
 export function sharesDueMs({ shares, sharesFromMs }: HostLeaseState): readonly number[] {
-  return shares.flatMap(({ want }) => (want === undefined ? [] : [want.asked ? want.untilMs : sharesFromMs]))
+  return shares.flatMap(({ want, keptUntilMs }) => [
+    ...(want === undefined ? [] : [want.asked ? want.untilMs : sharesFromMs]),
+    ...(keptUntilMs === undefined ? [] : [keptUntilMs]),
+  ])
 }
 
 /** Until when a new agent hands out nothing of an instance that ran before. */
@@ -113,7 +121,8 @@ export function sharesFrom(nowMs: number): number {
 
 /** Whether a gateway that gets nothing now may get something soon. */
 function isUnsettled(state: HostLeaseState, gateway: string, nowMs: number): boolean {
-  return state.sharesFromMs > nowMs || state.shares.some((each) => each.asked && each.gateway !== gateway)
+  const mayFree = (each: GatewayShare): boolean => each.asked || each.keptUntilMs !== undefined
+  return state.sharesFromMs > nowMs || state.shares.some((each) => each.gateway !== gateway && mayFree(each))
 }
 
 /** How much a gateway gets. It leaves half for others, if there are any, but gets what it needs now. */
@@ -125,7 +134,9 @@ function grantOf(
   const { shares, hardLimit, leases } = state
   if (state.sharesFromMs > nowMs) return 0
   const free = Math.max(0, hardLimit - shares.reduce((sum, share) => sum + share.count, 0))
-  const hasOthers = leases.some((lease) => lease.gateway !== gateway && lease.status !== 'returned')
+  const hasOthers = leases.some(
+    (lease) => lease.gateway !== gateway && lease.status !== 'returned' && lease.keptUntilMs === undefined,
+  )
   return hasOthers ? Math.min(free, Math.max(count, Math.ceil(free / 2))) : free
 }
 

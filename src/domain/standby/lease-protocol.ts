@@ -49,6 +49,12 @@ export const leaseKeptMs = 8_000
  */
 export const shareWaitMs = 1_000
 /**
+ * How long the share of a gateway is kept that closed its connection. Its process has probably ended; one
+ * that goes on connects again within this time. The share of a gateway of which nothing is heard any more
+ * is kept as long as its lease.
+ */
+export const closedShareMs = 1_000
+/**
  * How long a new agent hands out nothing of the hard limit of an instance that runs already. In this time
  * the gateways connect again, and tell the shares that they have.
  */

@@ -117,7 +117,8 @@ export class HostLeases {
     }
   }
 
-  disconnect(line: GatewayLine, lastWordMs: number): void {
+  /** `closed`: the gateway itself has closed the connection, as its end does. */
+  disconnect(line: GatewayLine, lastWordMs: number, closed = false): void {
     const { gatewayId: gateway } = line
     if (this.#lines.get(gateway) !== line) return
     this.#lines.delete(gateway)
@@ -125,7 +126,7 @@ export class HostLeases {
     const keptUntilMs = lastWordMs + leaseKeptMs
     for (const entry of this.#entries.values()) {
       entry.loads.forget(gateway)
-      if (isKnown(entry, gateway)) this.tell(entry, { kind: 'lost', gateway, keptUntilMs })
+      if (isKnown(entry, gateway)) this.tell(entry, { kind: 'lost', gateway, keptUntilMs, closed })
     }
   }
 

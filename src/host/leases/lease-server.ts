@@ -93,12 +93,17 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
+/** How the connection of a process that has ended fails, if something was still to be read or written. */
+const resets: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE'])
+
 class TrafficLine implements GatewayLine {
   readonly #options: LeaseServerOptions
   readonly #socket: Duplex
   readonly #reader = new JsonLineReader({ maxBytes: maxTrafficLineBytes })
   #gatewayId = ''
   #lastWordMs: number
+  /** Whether the gateway's machine has closed the connection. */
+  #closed = false
   /** The last message that is still being prepared. Later messages wait for it. */
   #pending: Promise<void> | undefined
 
@@ -120,10 +125,14 @@ class TrafficLine implements GatewayLine {
       this.#read(chunk)
     })
     this.#socket.once('end', () => {
+      this.#closed = true
       this.end()
     })
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
+      this.#closed ||= resets.has(error.code)
+    })
     this.#socket.once('close', () => {
-      if (this.#gatewayId !== '') this.#options.leases.disconnect(this, this.#lastWordMs)
+      if (this.#gatewayId !== '') this.#options.leases.disconnect(this, this.#lastWordMs, this.#closed)
     })
     if (head.length > 0) this.#read(head)
   }

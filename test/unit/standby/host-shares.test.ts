@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { nextDueMs } from '../../../src/domain/standby/host-lease.ts'
 import type { HostLeaseEffect, HostLeaseEvent } from '../../../src/domain/standby/host-lease-state.ts'
-import { leaseKeptMs, shareWaitMs, sharesToldMs } from '../../../src/domain/standby/lease-protocol.ts'
+import {
+  closedShareMs,
+  leaseKeptMs,
+  shareWaitMs,
+  sharesToldMs,
+} from '../../../src/domain/standby/lease-protocol.ts'
 import { Story } from './host-lease-story.ts'
 
 const limit = 10
@@ -80,6 +85,15 @@ describe('the shares of a hard limit', () => {
     story.tell({ kind: 'lost', gateway: 'a', keptUntilMs: story.nowMs + leaseKeptMs })
     assert.deepEqual(told(story.tell(wants('b'))), ['b share 0'])
     assert.deepEqual(told(story.after(leaseKeptMs, wants('b'))), ['b share 10'])
+  })
+
+  it('of a gateway that closed its connection are free after a moment, for which others wait', () => {
+    const story = new Story().run()
+    story.tell(opens('a'), opens('b'))
+    story.tell({ kind: 'lost', gateway: 'a', keptUntilMs: story.nowMs + leaseKeptMs, closed: true })
+    assert.deepEqual(told(story.after(100, wants('b'))), [])
+    assert.equal(nextDueMs(story.state), story.nowMs - 100 + closedShareMs)
+    assert.deepEqual(told(story.after(closedShareMs - 100)), ['b share 10'])
   })
 
   it('of a gateway that comes back are what it says', () => {
