@@ -44,7 +44,7 @@ const aims: readonly { readonly kind: Kind; readonly than: string; readonly rati
   { kind: Kind.Plain, than: 'HAProxy', ratio: 0.65 },
   { kind: Kind.Tls, than: 'Caddy', ratio: 2.5 },
   { kind: Kind.Tls, than: 'HAProxy', ratio: 0.65 },
-  { kind: Kind.Http2, than: 'HAProxy', ratio: 0.33 },
+  { kind: Kind.Http2, than: 'HAProxy', ratio: 0.55 },
   { kind: Kind.Tcp, than: 'HAProxy', ratio: 0.8 },
   { kind: Kind.Body1, than: 'HAProxy', ratio: 0.8 },
   { kind: Kind.Body100, than: 'HAProxy', ratio: 0.8 },

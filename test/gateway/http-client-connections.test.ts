@@ -185,7 +185,7 @@ onBothRoads('a connection of a client', (road) => {
     }
   })
 
-  it('of HTTP/2 to a front that retires is told its last request with that request, which is answered', async () => {
+  it('of HTTP/2 to a front that retires is told to go elsewhere, and what it had sent before is answered', async () => {
     await started()
     const session = connectHttp2(`https://127.0.0.1:${front.tlsPort}`, {
       rejectUnauthorized: false,
@@ -202,7 +202,8 @@ onBothRoads('a connection of a client', (road) => {
       return answer[':status']
     })
     assert.deepEqual(await Promise.all(answers), [200, 200])
-    assert.deepEqual((await goodbye).slice(0, 2), [0, 3])
+    const anyStream = 0x7fff_ffff
+    assert.deepEqual((await goodbye).slice(0, 2), [0, anyStream])
     await gone
   })
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -111,7 +110,7 @@ describe('the bytes that one source holds over HTTP/2', function () {
     const ended = front.overBudget
     front.traffic.port = upstream.port
     const [greedy, modest] = [await front.connectHttp2(), await front.connectHttp2()]
-    const closed = once(greedy, 'close')
+    const closed = new Promise((resolve) => greedy.on('close', resolve))
     greedy.on('error', () => undefined)
     modest.on('error', () => undefined)
     const own = new Upload(modest)

@@ -4,13 +4,11 @@ import { Upstream } from '../support/gateway-http-upstream.ts'
 import { FrameClient, FrameType } from '../support/http2-frames.ts'
 
 const largestIncrement = 0x7fff_ffff
-/** The code FLOW_CONTROL_ERROR of RFC 9113, section 7. */
+/** The codes of RFC 9113, section 7. */
+const protocolError = 1
 const flowControlError = 3
+const streamClosed = 5
 
-/**
- * The library nghttp2 in Node reads the frames. Decision 20 says which of these it forgives, and why the
- * gateway does not look at frames itself.
- */
 describe('a frame of HTTP/2 that is not permitted where it comes', () => {
   let front: TestFront
   let upstream: Upstream
@@ -49,57 +47,83 @@ describe('a frame of HTTP/2 that is not permitted where it comes', () => {
     )
   }
 
-  it('is no request when its stream identifier is smaller than one before', async () => {
+  /** Asserts that the connection ends with this code, and that there were `asked` requests. */
+  async function ended(code: number, asked: number): Promise<void> {
+    await client.ended()
+    const last = client.received.findLast(({ type }) => type === FrameType.GoAway)
+    assert.equal(last?.payload.readUInt32BE(4), code)
+    assert.equal(front.traffic.asked, asked)
+  }
+
+  it('ends the connection when its stream identifier is smaller than one before', async () => {
     client.request(5)
     await client.answered(5)
     client.request(3)
-    await ignored(7, 1)
+    await ended(streamClosed, 1)
     assert.ok(client.received.every(({ stream }) => stream !== 3))
   })
 
-  it('is no request when its stream was answered', async () => {
+  it('ends the connection when it is a request on a stream that was answered', async () => {
     client.request(1)
     await client.answered(1)
     client.request(1)
+    await ended(streamClosed, 1)
+  })
+
+  it('is told its stream is closed when it is a body on a stream that was answered', async () => {
+    client.request(1)
+    await client.answered(1)
+    client.data(1)
+    const reset = await client.got(({ type, stream }) => type === FrameType.Reset && stream === 1)
+    assert.equal(reset.payload.readUInt32BE(0), streamClosed)
+    await ignored(3, 1)
+  })
+
+  it('is no body when the gateway has reset its stream', async () => {
+    client.request(1, { body: true })
+    await client.answered(1)
+    await client.got(({ type, stream }) => type === FrameType.Reset && stream === 1)
+    client.data(1)
     client.data(1)
     await ignored(3, 1)
   })
 
-  it('is no request, and no body, when its stream was reset', async () => {
+  it('ends the connection when it is a request on a stream that the client has reset', async () => {
     answers = false
     client.request(1, { body: true })
     await client.settled()
     client.reset(1)
     client.request(1)
-    client.data(1)
-    answers = true
-    await ignored(3, 1)
+    await ended(streamClosed, 1)
   })
 
-  it('changes nothing when it is a priority, of a stream that depends on itself or of none', async () => {
+  it('ends the connection when it is a priority of a stream that depends on itself, or of no stream', async () => {
     client.priority(1, 1)
+    await ended(protocolError, 0)
+    client = await FrameClient.connect(front.tlsPort)
     client.priority(0, 1)
-    await ignored(1, 0)
+    await ended(protocolError, 0)
   })
 
-  it('ends the connection when it makes the window of an open stream too large, and its requests with it', async () => {
+  it('ends its stream when it makes the window of that stream too large', async () => {
     answers = false
     client.request(1, { body: true })
     await client.settled()
     client.window(1, largestIncrement)
-    await client.ended()
+    const reset = await client.got(({ type, stream }) => type === FrameType.Reset && stream === 1)
+    assert.equal(reset.payload.readUInt32BE(0), flowControlError)
     await front.traffic.idle()
+    answers = true
+    await ignored(3, 1)
   })
 
   it('ends the connection when it makes the window of the connection too large', async () => {
     client.window(0, largestIncrement)
-    await client.ended()
-    const last = client.received.find(({ type }) => type === FrameType.GoAway)
-    assert.equal(last?.payload.readUInt32BE(4), flowControlError)
+    await ended(flowControlError, 0)
   })
 
-  it('ends the connection when it acknowledges a ping that nobody sent', async () => {
+  it('is ignored when it acknowledges a ping that nobody sent', async () => {
     client.send({ type: FrameType.Ping, flags: 1, payload: Buffer.from('unasked!') })
-    await client.ended()
+    await ignored(1, 0)
   })
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { testHost } from './gateway-http.ts'
-import { until } from './until.ts'
+import { plainBlock } from './hpack-writer.ts'
 
 export const FrameType = {
   Data: 0,
@@ -10,18 +10,79 @@ export const FrameType = {
   Priority: 2,
   Reset: 3,
   Settings: 4,
+  PushPromise: 5,
   Ping: 6,
   GoAway: 7,
   WindowUpdate: 8,
+  Continuation: 9,
 } as const
 export type FrameType = (typeof FrameType)[keyof typeof FrameType]
 
+export const Flag = { EndStream: 1, Ack: 1, EndHeaders: 4, Padded: 8, Priority: 0x20 } as const
+
+/** The codes with which a stream or a connection ends (RFC 9113, 7). */
+export const ErrorCode = {
+  None: 0,
+  Protocol: 1,
+  FlowControl: 3,
+  StreamClosed: 5,
+  FrameSize: 6,
+  RefusedStream: 7,
+  Cancel: 8,
+  Compression: 9,
+  EnhanceYourCalm: 11,
+} as const
+export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
+
 const headBytes = 9
-const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
-const ackFlag = 1
-const endStreamFlag = 1
-const endHeadersFlag = 4
-const limitMs = 10_000
+export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+const ackFlag = Flag.Ack
+const endStreamFlag = Flag.EndStream
+const endHeadersFlag = Flag.EndHeaders
+const limitMs = 8_000
+
+export type FieldList = readonly (readonly [name: string, value: string])[]
+
+/** The pseudo fields of `GET /` for the test's host. */
+export const pseudoFields: FieldList = [
+  [':method', 'GET'],
+  [':scheme', 'https'],
+  [':path', '/'],
+  [':authority', testHost],
+]
+
+/** What a frame is made of; its type may be one that does not exist. */
+export interface SentFrame {
+  readonly type: number
+  readonly flags?: number
+  readonly stream?: number
+  readonly payload?: Buffer
+}
+
+export function frameBytes({ type, flags = 0, stream = 0, payload = noBytes }: SentFrame): Buffer {
+  const head = Buffer.alloc(headBytes)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+const noBytes = Buffer.alloc(0)
+
+/** The payload of a frame whose content is one number. */
+export function uint32(value: number): Buffer {
+  const payload = Buffer.alloc(4)
+  payload.writeUInt32BE(value)
+  return payload
+}
+
+/** The payload of SETTINGS. */
+export function settingsOf(...settings: readonly (readonly [setting: number, value: number])[]): Buffer {
+  return Buffer.concat(
+    settings.map(([setting, value]) => Buffer.concat([uint32(setting).subarray(2), uint32(value)])),
+  )
+}
 
 export interface Frame {
   readonly type: number
@@ -36,16 +97,36 @@ export class FrameClient {
   closed = false
   readonly #socket: TLSSocket
   #rest = Buffer.alloc(0)
+  /** Called whenever something came, or the connection closed. */
+  readonly #watchers = new Set<() => void>()
 
   private constructor(socket: TLSSocket) {
     this.#socket = socket
+    // Frames that are sent one after the other come together, as long as nobody waits in between.
+    socket.setNoDelay(true)
     socket.on('error', () => undefined)
-    socket.on('close', () => (this.closed = true))
-    socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    socket.on('close', () => {
+      this.closed = true
+      this.#tell()
+    })
+    socket.on('data', (chunk: Buffer) => {
+      this.#read(chunk)
+      this.#tell()
+    })
   }
 
   /** Connects. Resolves when both sides have acknowledged each other's settings. */
-  static async connect(port: number): Promise<FrameClient> {
+  static async connect(port: number, settings: Buffer = noBytes): Promise<FrameClient> {
+    const client = await FrameClient.open(port)
+    client.write(preface)
+    client.send({ type: FrameType.Settings, payload: settings })
+    client.send({ type: FrameType.Settings, flags: ackFlag })
+    await client.got(({ type, flags }) => type === FrameType.Settings && flags === ackFlag)
+    return client
+  }
+
+  /** Connects, and sends nothing. */
+  static async open(port: number): Promise<FrameClient> {
     const socket = connect({
       port,
       host: '127.0.0.1',
@@ -54,39 +135,61 @@ export class FrameClient {
       ALPNProtocols: ['h2'],
     })
     await once(socket, 'secureConnect')
-    const client = new FrameClient(socket)
-    socket.write(preface)
-    client.send({ type: FrameType.Settings })
-    client.send({ type: FrameType.Settings, flags: ackFlag })
-    await client.got(({ type, flags }) => type === FrameType.Settings && flags === ackFlag)
-    return client
+    return new FrameClient(socket)
   }
 
-  send(frame: {
-    readonly type: FrameType
-    readonly flags?: number
-    readonly stream?: number
-    readonly payload?: Buffer
-  }): void {
-    const payload = frame.payload ?? Buffer.alloc(0)
-    const head = Buffer.alloc(headBytes)
-    head.writeUIntBE(payload.length, 0, 3)
-    head[3] = frame.type
-    head[4] = frame.flags ?? 0
-    head.writeUInt32BE(frame.stream ?? 0, 5)
-    this.#socket.write(Buffer.concat([head, payload]))
+  /** The code of the last GOAWAY; undefined if none came. */
+  get goAwayCode(): number | undefined {
+    return this.received.findLast(({ type }) => type === FrameType.GoAway)?.payload.readUInt32BE(4)
+  }
+
+  /** The code with which the other side has reset the stream; undefined if it has not. */
+  resetCode(stream: number): number | undefined {
+    const reset = this.received.find((frame) => frame.type === FrameType.Reset && frame.stream === stream)
+    return reset?.payload.readUInt32BE(0)
+  }
+
+  /** Whether the other side has ended its answer on this stream. */
+  isAnswered(stream: number): boolean {
+    return this.received.some((frame) => frame.stream === stream && isLast(frame))
+  }
+
+  /** Reads nothing any more, so that what the other side sends waits there. */
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  /** Whether bytes wait on this side, because the other one takes no more of them. */
+  get isHeldBack(): boolean {
+    return this.#socket.writableLength > 0
+  }
+
+  write(bytes: string | Buffer): void {
+    this.#socket.write(bytes)
+  }
+
+  send(frame: SentFrame): void {
+    this.#socket.write(frameBytes(frame))
+  }
+
+  /** Sends a head of these fields in one frame. With `body` the stream stays open. */
+  head(stream: number, fields: FieldList, over: { readonly body?: boolean } = {}): void {
+    this.block(stream, plainBlock(fields), over)
+  }
+
+  /** Sends a block of HPACK as a head in one frame. */
+  block(stream: number, payload: Buffer, over: { readonly body?: boolean } = {}): void {
+    const flags = endHeadersFlag | (over.body === true ? 0 : endStreamFlag)
+    this.send({ type: FrameType.Headers, flags, stream, payload })
   }
 
   /** Sends `GET /` for the test's host. With `body` the stream stays open for a body. */
   request(stream: number, over: { readonly body?: boolean } = {}): void {
-    // :method GET, :scheme https and :path / of HPACK's static table; :authority as a literal that is not
-    // indexed.
-    const payload = Buffer.concat([
-      Buffer.from([0x82, 0x87, 0x84, 0x01, testHost.length]),
-      Buffer.from(testHost, 'latin1'),
-    ])
-    const flags = endHeadersFlag | (over.body === true ? 0 : endStreamFlag)
-    this.send({ type: FrameType.Headers, flags, stream, payload })
+    this.head(stream, pseudoFields, over)
   }
 
   data(stream: number): void {
@@ -110,12 +213,12 @@ export class FrameClient {
   }
 
   async got(wanted: (frame: Frame) => boolean): Promise<Frame> {
-    return await until('the frame came', () => this.received.find(wanted), { limitMs })
+    return this.sees('the frame', () => this.received.find(wanted))
   }
 
   /** Resolves when the other side has ended its answer on this stream. */
   async answered(stream: number): Promise<void> {
-    await this.got((frame) => frame.stream === stream && (frame.flags & endStreamFlag) !== 0)
+    await this.got((frame) => frame.stream === stream && isLast(frame))
   }
 
   /**
@@ -129,11 +232,34 @@ export class FrameClient {
   }
 
   async ended(): Promise<void> {
-    await until('the connection is closed', () => this.closed, { limitMs })
+    await this.sees('the end of the connection', () => this.closed)
+  }
+
+  /** Resolves with the first result of `look` that is neither false nor undefined. It looks at each frame. */
+  async sees<T>(what: string, look: () => T | undefined): Promise<Exclude<T, false | undefined>> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#watchers.delete(watch)
+        reject(new Error(`not within ${limitMs} ms: ${what}`))
+      }, limitMs)
+      const watch = (): void => {
+        const seen = look()
+        if (seen === undefined || seen === false) return
+        clearTimeout(timer)
+        this.#watchers.delete(watch)
+        resolve(seen as Exclude<T, false | undefined>)
+      }
+      this.#watchers.add(watch)
+      watch()
+    })
   }
 
   close(): void {
     this.#socket.destroy()
+  }
+
+  #tell(): void {
+    for (const watch of this.#watchers) watch()
   }
 
   #read(chunk: Buffer): void {
@@ -150,4 +276,8 @@ export class FrameClient {
       this.#rest = this.#rest.subarray(end)
     }
   }
+}
+
+function isLast({ type, flags }: Frame): boolean {
+  return (type === FrameType.Data || type === FrameType.Headers) && (flags & endStreamFlag) !== 0
 }

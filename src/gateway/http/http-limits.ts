@@ -23,14 +23,14 @@ export interface HttpLimits {
   readonly maxPipelined: number
   readonly maxConcurrentStreams: number
   /**
-   * The largest number of streams that a client may reset before their answer, within `resetWindowMs`. With
-   * more, the connection is ended.
+   * The largest number of streams that a client may reset, or have the gateway reset, within
+   * `resetWindowMs`. With more, the connection is ended.
    */
   readonly maxResets: number
   readonly resetWindowMs: number
   /**
    * The most bytes of a body that are held while nobody takes them. Each stream of a connection may hold
-   * this much at the same time: Node reopens the connection's window as bytes arrive, and the stream's as
+   * this much at the same time: the connection's window is opened again as bytes arrive, and the stream's as
    * they are taken.
    */
   readonly streamWindowBytes: number

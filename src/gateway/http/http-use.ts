@@ -36,7 +36,7 @@ export class HttpUse implements ConnectionUse {
   }
 
   get heldBytes(): number {
-    return this.#connection.ongoing.size > 0 ? this.#connection.heldBytes : this.#unsentBytes()
+    return this.#connection.heldBytes + this.#unsentBytes()
   }
 
   get clientBehind(): string | undefined {
@@ -54,7 +54,7 @@ export class HttpUse implements ConnectionUse {
 export function http1Use(socket: Socket, connection: ClientConnection): ConnectionUse {
   return new HttpUse(connection, {
     hasUnsent: () => socket.writableLength > 0,
-    unsentBytes: () => socket.writableLength,
+    unsentBytes: () => (connection.ongoing.size > 0 ? 0 : socket.writableLength),
     end: (standing) => {
       if (standing === Standing.Busy) socket.destroy()
       else if (standing === Standing.Idle) socket.destroySoon()

@@ -5,7 +5,7 @@ import type { ClientConnection } from '../client-connection.ts'
 import type { ClientSide } from '../client-side.ts'
 import type { FastBody } from './fast-body.ts'
 import { joinFieldLines } from '../field-lines.ts'
-import { dateLine } from './http-date.ts'
+import { dateLine } from '../http-date.ts'
 import { withCopy } from '../upstream/lent-copies.ts'
 
 /**
