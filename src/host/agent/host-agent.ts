@@ -13,6 +13,7 @@ import { BootStart } from '../instance/boot-start.ts'
 import { HostLeases } from '../leases/host-leases.ts'
 import { settleHolds } from '../volumes/hold-settlement.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
+import { beginStart, interruptStart, isStarting } from '../instance/start-job.ts'
 import { HostVolumes } from '../volumes/host-volumes.ts'
 import { InstanceEntry } from '../instance/entry.ts'
 import type { StartJob } from '../instance/entry.ts'
@@ -71,7 +72,10 @@ export class HostAgent {
     })
   }
 
-  /** See `HostActivities.startInstance`. A start of the same boot that is under way is joined. */
+  /**
+   * See `HostActivities.startInstance`. A start of the same boot that is under way is joined. If an order to
+   * stand by is under way, the start waits for its end.
+   */
   async start(input: { readonly instanceUuid: string; readonly boot: number }): Promise<StartResult> {
     if (this.#halting) throw new HostStartError(HostFailure.BootFailed, 'the host is shutting down')
     const entry = this.entry(input.instanceUuid)
@@ -79,10 +83,8 @@ export class HostAgent {
     // the drain has already ended.
     this.leases.tell(entry, { kind: 'drain-cancelled', boot: input.boot })
     const { job } = entry
-    if (job?.boot === input.boot && !job.controller.signal.aborted) return await job.result
+    if (job !== undefined && isStarting(entry, input.boot)) return await job.result
     if (job !== undefined && job.boot < input.boot) job.controller.abort()
-    // If an order to stand by is under way, it is finished before this call asks for the permit's boot.
-    await entry.sleep
     return await this.#newJob(entry, { boot: input.boot, byPermit: false }).result
   }
 
@@ -150,7 +152,7 @@ export class HostAgent {
     const entry = this.entry(input.instanceUuid)
     entry.stopAskedOfBoot = Math.max(entry.stopAskedOfBoot, input.boot)
     this.leases.tell(entry, { kind: 'stop', boot: input.boot })
-    await this.#interruptStart(entry, input)
+    await interruptStart(entry, input)
     if (entry.sleep !== undefined) await this.#overtakeSleep(entry)
     const { record } = entry
     if (
@@ -273,7 +275,7 @@ export class HostAgent {
     this.leases.setCallbacks({
       wake: (entry, boot) => {
         // During a halt no instance wakes. The permit stays, and the next agent tells the workflow.
-        if (!this.#halting && entry.job?.boot !== boot) this.#newJob(entry, { boot, byPermit: true })
+        if (!this.#halting && !isStarting(entry, boot)) this.#newJob(entry, { boot, byPermit: true })
       },
       sleep: (entry, order) => {
         this.follow(entry, this.standby.sleep(entry, order))
@@ -344,40 +346,7 @@ export class HostAgent {
   }
 
   #newJob(entry: InstanceEntry, asked: Pick<StartJob, 'boot' | 'byPermit'>): StartJob {
-    const job: StartJob = {
-      ...asked,
-      controller: new AbortController(),
-      vmAsked: false,
-      result: Promise.resolve({} as StartResult),
-    }
-    job.result = entry.queue
-      .run(async () => {
-        job.controller.signal.throwIfAborted()
-        if (entry.removed)
-          throw new HostStartError(HostFailure.UnknownInstance, 'the instance is being removed')
-        return await this.#start.run(entry, job)
-      })
-      .finally(() => {
-        if (entry.job === job) entry.job = undefined
-      })
-    // It may be that no caller waits any more. A failure is for the callers, and must not end the process.
-    job.result.catch(() => undefined)
-    entry.job = job
-    return job
-  }
-
-  /**
-   * Ends a start because of a stop. A forced stop ends the start at any time. A gentle stop ends it only
-   * before there is a VM; after that the application is asked to end as in any other stop.
-   */
-  async #interruptStart(
-    entry: InstanceEntry,
-    stop: { readonly boot: number; readonly forced: boolean },
-  ): Promise<void> {
-    const { job } = entry
-    if (job === undefined || job.boot > stop.boot) return
-    if (stop.forced || !job.vmAsked) job.controller.abort()
-    await job.result.catch(() => undefined)
+    return beginStart(entry, asked, async (job) => await this.#start.run(entry, job))
   }
 
   /** Ends at once what of the boot still runs. If the boot never had a VM, only its exit is recorded. */

@@ -138,6 +138,16 @@ describe('the agent', () => {
       assert.equal(machine.host.starts, 1)
     })
 
+    it('a stop in the same moment as its start leaves nothing running', async () => {
+      const live = await machine.readyAgent()
+      for (const stop of [gentle, forced]) {
+        const first = { instanceUuid: stop.forced ? uuid : otherUuid, boot: 1 }
+        const start = live.agent.start(first)
+        await Promise.all([assert.rejects(start), live.agent.stop({ ...first, ...stop })])
+        assert.equal(machine.host.running(first.instanceUuid), 0)
+      }
+    })
+
     it('an application that outlives its grace is killed by the guest, and the report says so', async () => {
       machine.runs('ignore-shutdown')
       const live = await machine.readyAgent()
