@@ -21,7 +21,7 @@ export async function loadLaunchSpec(
     .where('instances.deletedAt', 'is', null)
     .executeTakeFirst()
   if (!row) return undefined
-  const { uuid, name, userUuid, image, imageQuotaMb, memoryMb, vcpus, args, privateIp, mac } = row
+  const { uuid, name, userUuid, image, imageQuotaMb, memoryMb, vcpus, args, privateIp, mac, state } = row
   const spec = {
     uuid,
     name,
@@ -32,6 +32,7 @@ export async function loadLaunchSpec(
     vcpus,
     privateIp,
     mac,
+    state,
     env: openEnv(deps.secretBox, row),
     scaleToZero: scaleToZeroOf(row),
   }
@@ -49,6 +50,7 @@ const launchColumns = [
   'args',
   'privateIp',
   'mac',
+  'instances.state',
   'envSealed',
   'standbyPolicy',
   'standbyCooldownMs',

@@ -76,6 +76,11 @@ export interface LaunchSpec {
   readonly mac: string
   readonly scaleToZero: ScaleToZero
   readonly volume?: LaunchVolume
+  /**
+   * The state that the row had when the host asked. Absent from an older API. In a spec that was stored it
+   * says nothing any more.
+   */
+  readonly state?: InstanceState
 }
 
 export interface LaunchVolume extends VolumeMount {

@@ -76,16 +76,25 @@ export class HostAgent {
    * See `HostActivities.startInstance`. A start of the same boot that is under way is joined. If an order to
    * stand by is under way, the start waits for its end.
    */
-  async start(input: { readonly instanceUuid: string; readonly boot: number }): Promise<StartResult> {
+  async start(input: {
+    readonly instanceUuid: string
+    readonly boot: number
+    /** The call is the API's and not the workflow's. */
+    readonly early?: boolean
+  }): Promise<StartResult> {
     if (this.#halting) throw new HostStartError(HostFailure.BootFailed, 'the host is shutting down')
     const entry = this.entry(input.instanceUuid)
     // The caller asks for a boot that may be draining. So it has cancelled the stop of that boot, even if
     // the drain has already ended.
     this.leases.tell(entry, { kind: 'drain-cancelled', boot: input.boot })
     const { job } = entry
-    if (job !== undefined && isStarting(entry, input.boot)) return await job.result
-    if (job !== undefined && job.boot < input.boot) job.controller.abort()
-    return await this.#newJob(entry, { boot: input.boot, byPermit: false }).result
+    const { boot, early = false } = input
+    if (job !== undefined && isStarting(entry, boot)) {
+      job.early &&= early
+      return await job.result
+    }
+    if (job !== undefined && job.boot < boot) job.controller.abort()
+    return await this.#newJob(entry, { boot, byPermit: false, early }).result
   }
 
   /** See `HostActivities.standByInstance`. */
@@ -275,7 +284,8 @@ export class HostAgent {
     this.leases.setCallbacks({
       wake: (entry, boot) => {
         // During a halt no instance wakes. The permit stays, and the next agent tells the workflow.
-        if (!this.#halting && !isStarting(entry, boot)) this.#newJob(entry, { boot, byPermit: true })
+        if (!this.#halting && !isStarting(entry, boot))
+          this.#newJob(entry, { boot, byPermit: true, early: false })
       },
       sleep: (entry, order) => {
         this.follow(entry, this.standby.sleep(entry, order))
@@ -345,7 +355,7 @@ export class HostAgent {
     return made
   }
 
-  #newJob(entry: InstanceEntry, asked: Pick<StartJob, 'boot' | 'byPermit'>): StartJob {
+  #newJob(entry: InstanceEntry, asked: Parameters<typeof beginStart>[1]): StartJob {
     return beginStart(entry, asked, async (job) => await this.#start.run(entry, job))
   }
 

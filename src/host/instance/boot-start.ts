@@ -1,5 +1,6 @@
 import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { StartResult } from '../../domain/instance/host-work.ts'
+import { InstanceState } from '../../domain/instance/state.ts'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import { mayStandBy } from '../../domain/standby/scale-to-zero.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
@@ -129,6 +130,9 @@ export class BootStart {
     const askedAtMs = nowMs()
     const { signal } = job.controller
     const spec = await launches.launchSpec(entry.instanceUuid, signal)
+    // The API's request may be late, and this agent does not know what the agent before it was asked.
+    if (job.early && (spec.state ?? InstanceState.Starting) !== InstanceState.Starting)
+      throw new HostStartError(HostFailure.BootFailed, `the instance is ${spec.state} by now`)
     await this.#endPrevious(entry, job.boot)
     let record = await this.#begin(entry, job.boot, spec)
     try {

@@ -18,6 +18,8 @@ export interface StartJob {
   readonly controller: AbortController
   /** Traffic asked for this start, so the workflow does not know of it yet and has to be told. */
   readonly byPermit: boolean
+  /** Only the API has asked for this start so far, not the workflow. */
+  early: boolean
   /** True from the moment there may be a VM. */
   vmAsked: boolean
   result: Promise<StartResult>

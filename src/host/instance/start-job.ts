@@ -10,7 +10,7 @@ import { HostStartError } from './host-start-error.ts'
  */
 export function beginStart(
   entry: InstanceEntry,
-  asked: Pick<StartJob, 'boot' | 'byPermit'>,
+  asked: Pick<StartJob, 'boot' | 'byPermit' | 'early'>,
   run: (job: StartJob) => Promise<StartResult>,
 ): StartJob {
   const job: StartJob = {

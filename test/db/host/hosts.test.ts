@@ -222,6 +222,7 @@ describe('hosts', () => {
       env: { KEY: 'value' },
       privateIp: row!.privateIp,
       mac: row!.mac,
+      state: row!.state,
       scaleToZero: sleepy,
     })
     assert.equal(await loadLaunchSpec(deps(), { nodeId: 'b', uuid: row!.uuid }), undefined)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { beginFirstBoot } from '../../../src/host/agent/first-boot.ts'
 import { Machine, uuid } from './machine.ts'
 
@@ -49,6 +50,25 @@ describe('the first boot that the API begins', () => {
     const next = await machine.readyAgent()
     assert.equal(await beginFirstBoot(next.agent, uuid), false)
     assert.equal(machine.host.starts, 1)
+  })
+
+  it('gives up where the row says that the instance was stopped, because an earlier agent may have done it', async () => {
+    const first = await machine.readyAgent()
+    await first.agent.stop({ ...boot, ...forced })
+    first.kill()
+    machine.specs.set(uuid, { ...machine.specs.get(uuid)!, state: InstanceState.Stopped })
+    const next = await machine.readyAgent()
+    assert.equal(await beginFirstBoot(next.agent, uuid), false)
+    assert.equal(machine.host.starts, 0)
+  })
+
+  it("goes on whatever the row says once the workflow's call has joined it", async () => {
+    machine.specs.set(uuid, { ...machine.specs.get(uuid)!, state: InstanceState.Stopped })
+    const live = await machine.readyAgent()
+    const early = beginFirstBoot(live.agent, uuid)
+    await live.agent.start(boot)
+    assert.equal(await early, true)
+    assert.equal(machine.host.running(uuid), 1)
   })
 
   it("ends quietly if it fails; the workflow's call reports the failure", async () => {
