@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
 import type { RouteLine } from '../../domain/service/route-feed.ts'
+import { nextPause } from '../../primitives/restart-pause.ts'
+import type { EndsInRow } from '../../primitives/restart-pause.ts'
 import type { GatewayLog } from '../gateway.ts'
 import type { MetroCertificate } from '../listeners/server-contexts.ts'
 import type { TicketSecret } from '../listeners/ticket-secret.ts'
@@ -10,8 +12,6 @@ import { closeGraceMs } from './messages.ts'
 import type { Metric, ToServing } from './messages.ts'
 import { onlyCounts, sumOfMetrics } from './metric-sum.ts'
 import { ServingProcess } from './serving-process.ts'
-import { nextServing } from './serving-restart.ts'
-import type { ServingEnds } from './serving-restart.ts'
 
 export interface ServingProcessesOptions {
   readonly processes: number
@@ -93,7 +93,7 @@ export class ServingProcesses implements BlockListener {
     await this.#ended(closeGraceMs + endSlackMs)
   }
 
-  #start(place: number, ends: ServingEnds | undefined): void {
+  #start(place: number, ends: EndsInRow | undefined): void {
     const { program, table, metro, routesAgeMs, log } = this.#options
     const serving = new ServingProcess(program, place, table)
     this.#running.set(place, serving)
@@ -105,7 +105,8 @@ export class ServingProcesses implements BlockListener {
       this.#running.delete(place)
       if (this.#ending.signal.aborted) return
       await this.#keepCounts(serving)
-      const next = nextServing(ends, performance.now() - serving.startedMs)
+      // The first time the place is filled at once, because the other processes have its load meanwhile.
+      const next = nextPause(ends, performance.now() - serving.startedMs, { firstAtOnce: true })
       log.warn({ serving: place, ...next }, `a serving process ended with ${how}; it is started again`)
       await delay(next.pauseMs, undefined, { signal: this.#ending.signal }).catch(() => undefined)
       if (!this.#ending.signal.aborted) this.#start(place, next)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { nextRestart } from './back-off.ts'
-import type { CrashRecord } from './back-off.ts'
+import { nextPause } from '../../primitives/restart-pause.ts'
+import type { EndsInRow } from '../../primitives/restart-pause.ts'
 import type { Part } from './part.ts'
 import { startPartProcess } from './part-process.ts'
 import type { PartExit, PartProcess } from './part-process.ts'
@@ -87,7 +87,7 @@ class SupervisedPart {
   readonly #leaving = new Set<PartProcess>()
   /** A start that is under way. `stop` waits for it, so that no process starts after `stop`. */
   #starting: Promise<PartProcess> | undefined
-  #crash: CrashRecord | undefined
+  #crash: EndsInRow | undefined
 
   constructor(part: Part, options: SupervisorOptions, stopping: AbortSignal) {
     this.#part = part
@@ -171,8 +171,8 @@ class SupervisedPart {
   async #restart(exit: PartExit, uptimeMs: number): Promise<void> {
     const { log } = this.#options
     const { name } = this.#part
-    this.#crash = nextRestart(this.#crash, uptimeMs)
-    const { delayMs, crashes } = this.#crash
+    this.#crash = nextPause(this.#crash, uptimeMs)
+    const { pauseMs: delayMs, ends: crashes } = this.#crash
     log.warn({ crashes, delayMs }, `${name} ended with ${describeExit(exit)}; starting it again`)
     await delay(delayMs, undefined, { signal: this.#stopping }).catch(() => undefined)
     await this.#startAgain()
