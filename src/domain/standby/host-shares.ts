@@ -1,6 +1,6 @@
 import type { GatewayShare, HostLeaseState } from './host-lease-state.ts'
 import type { Context, Moves } from './host-lease-move.ts'
-import { closedShareMs, shareWaitMs, sharesToldMs } from './lease-protocol.ts'
+import { closedShareMs, shareWaitMs } from './lease-protocol.ts'
 import type { HeldShare, ShareChange } from './lease-protocol.ts'
 
 /**
@@ -19,14 +19,14 @@ import type { HeldShare, ShareChange } from './lease-protocol.ts'
 export const shareMoves: Moves<'want' | 'gave'> = {
   want(state, { gateway, memoryBoot, count, limit }, { nowMs }) {
     if (memoryBoot !== state.memoryBoot || !isLeaseholder(state, gateway)) return state
-    const share = shareOf(state, gateway)
+    const share = shareOf(state, gateway) ?? noShare(gateway)
     const untilMs = Math.max(nowMs, state.sharesFromMs) + shareWaitMs
     return put({ ...state, hardLimit: limit }, { ...share, want: { count, asked: false, untilMs } })
   },
 
   gave(state, { gateway, ...change }) {
     const taken = takeBack(state, gateway, change)
-    const share = taken.shares.find((each) => each.gateway === gateway)
+    const share = shareOf(taken, gateway)
     return share === undefined ? taken : replace(taken, { ...share, asked: false })
   },
 }
@@ -37,7 +37,7 @@ export function takeBack(
   gateway: string,
   change: ShareChange | undefined,
 ): HostLeaseState {
-  const share = state.shares.find((each) => each.gateway === gateway)
+  const share = shareOf(state, gateway)
   if (change === undefined || share === undefined || change.memoryBoot !== state.memoryBoot) return state
   return replace(state, { ...share, count: Math.max(0, share.count - change.count) })
 }
@@ -60,7 +60,7 @@ export function noteLost(
   { gateway, closed = false }: { readonly gateway: string; readonly closed?: boolean },
   { nowMs }: Pick<Context, 'nowMs'>,
 ): HostLeaseState {
-  const share = state.shares.find((each) => each.gateway === gateway)
+  const share = shareOf(state, gateway)
   if (share === undefined) return state
   const { want: _unheard, ...rest } = share
   return replace(state, { ...rest, asked: false, ...(closed ? { keptUntilMs: nowMs + closedShareMs } : {}) })
@@ -73,7 +73,7 @@ export function openShare(
   { nowMs }: Pick<Context, 'nowMs'>,
 ): { readonly state: HostLeaseState; readonly more: number } {
   const limited = { ...state, hardLimit: limit }
-  const share = shareOf(limited, gateway)
+  const share = shareOf(limited, gateway) ?? noShare(gateway)
   const more = share.count > 0 ? 0 : grantOf(limited, { gateway, count: 0 }, nowMs)
   return { state: put(limited, { ...share, count: share.count + more }), more }
 }
@@ -87,16 +87,11 @@ export function settleShares(before: HostLeaseState, { nowMs, effects }: Context
   if (!before.shares.every(isKept)) state = { ...before, shares: before.shares.filter(isKept) }
   const { memoryBoot } = state
   for (const { gateway } of state.shares.filter(({ want }) => want !== undefined)) {
-    const { want, ...share } = shareOf(state, gateway)
+    const { want, ...share } = shareOf(state, gateway) ?? noShare(gateway)
     if (want === undefined) continue
     const more = grantOf(state, { gateway, count: want.count }, nowMs)
     if (more === 0 && !want.asked && state.sharesFromMs <= nowMs) {
-      for (const other of state.shares) {
-        if (other.gateway === gateway || other.asked || other.count === 0) continue
-        if (isLost(state, other.gateway)) continue
-        effects.push({ kind: 'spare', gateway: other.gateway, memoryBoot, count: want.count })
-        state = replace(state, { ...other, asked: true })
-      }
+      state = askOthers(state, { gateway, count: want.count }, effects)
       state = replace(state, { ...share, want: { ...want, asked: true } })
     }
     if (more === 0 && want.untilMs > nowMs && isUnsettled(state, gateway, nowMs)) continue
@@ -106,7 +101,7 @@ export function settleShares(before: HostLeaseState, { nowMs, effects }: Context
   return state
 }
 
-/** When the next step is due for each gateway that wants more. */
+/** When the next step is due, for each gateway that wants more and for each share that is kept. */
 export function sharesDueMs({ shares, sharesFromMs }: HostLeaseState): readonly number[] {
   return shares.flatMap(({ want, keptUntilMs }) => [
     ...(want === undefined ? [] : [want.asked ? want.untilMs : sharesFromMs]),
@@ -114,9 +109,21 @@ export function sharesDueMs({ shares, sharesFromMs }: HostLeaseState): readonly 
   ])
 }
 
-/** Until when a new agent hands out nothing of an instance that ran before. */
-export function sharesFrom(nowMs: number): number {
-  return nowMs + sharesToldMs
+/** Asks the other gateways for what they can spare of their shares. */
+function askOthers(
+  before: HostLeaseState,
+  { gateway, count }: { readonly gateway: string; readonly count: number },
+  effects: Context['effects'],
+): HostLeaseState {
+  const { memoryBoot, shares } = before
+  let state = before
+  for (const other of shares) {
+    const mayHave = other.gateway !== gateway && !other.asked && other.count > 0
+    if (!mayHave || isLost(before, other.gateway)) continue
+    effects.push({ kind: 'spare', gateway: other.gateway, memoryBoot, count })
+    state = replace(state, { ...other, asked: true })
+  }
+  return state
 }
 
 /** Whether a gateway that gets nothing now may get something soon. */
@@ -149,8 +156,12 @@ function isLost({ leases }: HostLeaseState, gateway: string): boolean {
   return leases.some((lease) => lease.gateway === gateway && lease.keptUntilMs !== undefined)
 }
 
-function shareOf({ shares }: HostLeaseState, gateway: string): GatewayShare {
-  return shares.find((each) => each.gateway === gateway) ?? { gateway, count: 0, asked: false }
+function shareOf({ shares }: HostLeaseState, gateway: string): GatewayShare | undefined {
+  return shares.find((each) => each.gateway === gateway)
+}
+
+function noShare(gateway: string): GatewayShare {
+  return { gateway, count: 0, asked: false }
 }
 
 /** Puts a share behind the others: those that have waited longer are served first. */
