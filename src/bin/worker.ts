@@ -1,7 +1,5 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { createServer as createTcpServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { createAlignmentActivities } from '../../activities/autoscale/alignment.ts'
 import { createWatchActivity } from '../../activities/autoscale/watch.ts'
@@ -23,6 +21,7 @@ import { createSecretBox } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
 import { createNodeClient } from '../control/host-client.ts'
 import { configuredIssuer } from './issuer.ts'
+import { freePort } from '../primitives/free-ports.ts'
 import { readSecretKey, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 import { logSpans } from './span-log.ts'
@@ -167,15 +166,6 @@ function installedBundle(): string | undefined {
     log.warn({ err: error }, 'no workflow bundle from set-up; bundling now')
     return undefined
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createTcpServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
 
 async function stop(): Promise<void> {

@@ -1,10 +1,8 @@
 import { strict as assert } from 'node:assert'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
-import { once } from 'node:events'
 import { withDatabase } from '../../src/cli/database-session.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/schema/migrate.ts'
+import { freePort } from '../../src/primitives/free-ports.ts'
 import { refusalOf } from '../launch/refusal.ts'
 import { createEmptyDatabase, createTestDatabase } from '../support/postgres.ts'
 import { readRows } from '../support/rows.ts'
@@ -19,18 +17,9 @@ async function migrateAt(url: string): Promise<void> {
   }
 }
 
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 describe('a database that can not be used', () => {
   it('does not answer: the message has the place without the password, the reason, and what to do', async () => {
-    const port = await closedPort()
+    const port = await freePort()
     const message =
       `the database at 127.0.0.1:${port}/roost does not answer: connect ECONNREFUSED 127.0.0.1:${port}: ` +
       'start PostgreSQL, or correct host and port in DATABASE_URL'

@@ -6,6 +6,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { builtInApi } from '../../src/gateway/built-in-api.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
 import { makeAuthority } from '../../src/launch/services/local-authority.ts'
+import { freePort } from '../../src/primitives/free-ports.ts'
 import { PublicGateway, closed, everything, pendingHost, tcpPort } from '../support/public-gateway.ts'
 import { testHost } from '../support/gateway-http.ts'
 import { until } from '../support/until.ts'
@@ -154,11 +155,7 @@ describe('the public ports of the gateway', function () {
 
   it('connects to an instance that was just started as soon as it listens', async () => {
     all = await PublicGateway.start()
-    const probe = createServer().listen(0, '127.0.0.1')
-    await once(probe, 'listening')
-    const { port } = probe.address() as AddressInfo
-    probe.close()
-    await once(probe, 'close')
+    const port = await freePort()
     all.host.reach = { host: '127.0.0.1', port }
     const client = all.client()
     client.write('hello')

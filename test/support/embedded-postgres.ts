@@ -1,12 +1,11 @@
-import { strict as assert } from 'node:assert'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
 import { startPartProcess } from '../../src/launch/parts/part-process.ts'
 import { superuserUrl } from '../../src/launch/services/postgres-roles.ts'
 import { postgresPart } from '../../src/launch/services/postgres.ts'
+import { freePort } from '../../src/primitives/free-ports.ts'
 
 /** A PostgreSQL server of its own in a temporary directory, on a free port of 127.0.0.1. */
 export interface TestServer {
@@ -71,13 +70,4 @@ export async function startTestServer(): Promise<TestServer> {
       process.off('exit', discard)
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  assert.ok(address !== null && typeof address === 'object')
-  return address.port
 }

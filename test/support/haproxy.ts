@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { libraryPath } from '../../setup/libraries.mjs'
@@ -63,15 +62,6 @@ ${sections(certificate)}`,
     throw new Error(`HAProxy did not start: ${complaint}`, { cause })
   }
   return { stop }
-}
-
-/** Ports that are free at the moment. */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map(async (server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map(async (server) => once(server.close(), 'close')))
-  return ports
 }
 
 function accepts(port: number): Promise<boolean> {

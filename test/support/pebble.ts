@@ -4,10 +4,9 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { freePort } from '../../src/primitives/free-ports.ts'
 import { issueLeaf, makeRoot } from '../../src/x509/authority.ts'
 import { cryptoKeysOf, makeKey } from '../../src/x509/key-pair.ts'
 
@@ -269,15 +268,6 @@ async function get(url: string, ca: string): Promise<{ readonly status: number; 
       .on('error', reject)
       .end()
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function freeUdpPort(): Promise<number> {

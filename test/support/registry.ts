@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
+import { freePort } from '../../src/primitives/free-ports.ts'
 import { createRegistryClient } from '../../src/registry/registry-client.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { registryConfig } from '../../src/registry/registry-config.ts'
@@ -137,15 +138,7 @@ async function serveTokens(
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  const port = await listening(server.listen(0, '127.0.0.1'))
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function listening(server: ReturnType<typeof createTcpServer>): Promise<number> {
+async function listening(server: Server): Promise<number> {
   await once(server, 'listening')
   const address: AddressInfo | string | null = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('the server has no port')

@@ -1,8 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
+import { freePorts } from '../../primitives/free-ports.ts'
 import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
 
 /**
@@ -118,6 +117,8 @@ export class UserNetwork implements Network {
   }
 
   async #choose(nic: NicSpec): Promise<readonly Forward[]> {
+    // QEMU binds them a moment later. If another program takes one in between, the start fails, and the next
+    // attempt gets other ports.
     const hostPorts = await freePorts(forwardedGuestPorts.length)
     const forwards = forwardedGuestPorts.map((guestPort, index) => ({
       guestPort,
@@ -149,28 +150,4 @@ export class UserNetwork implements Network {
 
 function isForward(value: unknown): value is Forward {
   return isJsonObject(value) && [value['hostPort'], value['guestPort']].every(Number.isSafeInteger)
-}
-
-/**
- * Returns ports on which nobody listens now. All of them are held at the same time, so that they differ.
- * QEMU binds them a moment later. If another program takes one in between, the start fails, and the next
- * attempt gets other ports.
- */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  try {
-    return await Promise.all(
-      servers.map(
-        (server) =>
-          new Promise<number>((resolve, reject) => {
-            server.once('error', reject)
-            server.listen(0, '127.0.0.1', () => {
-              resolve((server.address() as AddressInfo).port)
-            })
-          }),
-      ),
-    )
-  } finally {
-    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  }
 }
