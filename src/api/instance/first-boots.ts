@@ -1,6 +1,7 @@
 import { InstanceState } from '../../domain/instance/state.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import { NodeUnavailable, maxFirstBoots } from '../../control/host-client.ts'
+import { Counts } from '../../primitives/counts.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
@@ -22,31 +23,23 @@ const mostOfOneUser = maxFirstBoots / 4
 export function createFirstBoots(
   deps: Pick<ApiDeps, 'nodes' | 'watch'>,
 ): (call: Pick<Call, 'log'>, row: InstanceRow) => void {
-  const perUser = new Map<string, number>()
-  let underWay = 0
-
-  function count(userUuid: string, change: 1 | -1): void {
-    underWay += change
-    const own = (perUser.get(userUuid) ?? 0) + change
-    if (own > 0) perUser.set(userUuid, own)
-    else perUser.delete(userUuid)
-  }
+  const underWay = new Counts()
 
   async function begin(call: Pick<Call, 'log'>, { uuid, nodeId, userUuid }: InstanceRow): Promise<void> {
-    count(userUuid, 1)
+    underWay.add(userUuid)
     try {
       if (await deps.nodes.beginFirstBoot({ uuid, nodeId })) deps.watch.lookAgain(uuid)
     } catch (error) {
       if (!(error instanceof NodeUnavailable)) throw error
       call.log.debug({ err: error, instance: uuid }, 'the host did not begin the first boot at once')
     } finally {
-      count(userUuid, -1)
+      underWay.remove(userUuid)
     }
   }
 
   return (call, row) => {
     if (row.state !== InstanceState.Starting) return
-    if (underWay >= maxFirstBoots || (perUser.get(row.userUuid) ?? 0) >= mostOfOneUser) return
+    if (underWay.all >= maxFirstBoots || underWay.of(row.userUuid) >= mostOfOneUser) return
     begin(call, row).catch((error: unknown) => call.log.error({ err: error }, 'a first boot failed'))
   }
 }

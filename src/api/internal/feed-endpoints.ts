@@ -5,6 +5,7 @@ import { readFeed } from '../../db/service/feed-read.ts'
 import { nameLine, routeLine } from '../../db/service/feed-routes.ts'
 import { namesQuery, routesQuery } from '../../db/sql/feed.ts'
 import type { FeedQuery } from '../../db/sql/feed.ts'
+import { Counts } from '../../primitives/counts.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { RequestState } from '../request-state.ts'
 import { tellFeed } from './feed-stream.ts'
@@ -70,21 +71,18 @@ async function tell(deps: ApiDeps, ctx: Context, source: FeedSource): Promise<vo
 
 /** Counts readers by key, and refuses more than `max`. */
 class Readers {
-  readonly #counts = new Map<string, number>()
+  readonly #counts = new Counts()
 
   async within(
     { key, max }: { readonly key: string; readonly max: number },
     work: () => Promise<void>,
   ): Promise<void> {
-    const taken = this.#counts.get(key) ?? 0
-    if (taken >= max) throw requestError('unavailable')
-    this.#counts.set(key, taken + 1)
+    if (this.#counts.of(key) >= max) throw requestError('unavailable')
+    this.#counts.add(key)
     try {
       await work()
     } finally {
-      const left = (this.#counts.get(key) ?? 1) - 1
-      if (left === 0) this.#counts.delete(key)
-      else this.#counts.set(key, left)
+      this.#counts.remove(key)
     }
   }
 }

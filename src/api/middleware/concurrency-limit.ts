@@ -1,5 +1,6 @@
 import { requestError } from '../../contract/errors.ts'
 import { maxRequestsUnderWay } from '../../contract/limits.ts'
+import { Counts } from '../../primitives/counts.ts'
 import { identityOf } from '../request-state.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
@@ -11,21 +12,18 @@ const retryAfterSeconds = 1
  * that waits holds a connection for minutes.
  */
 export function concurrencyLimit(): ApiMiddleware {
-  const underWay = new Map<string, number>()
+  const underWay = new Counts()
   return async (ctx, next) => {
     const { userUuid } = identityOf(ctx)
-    const count = underWay.get(userUuid) ?? 0
-    if (count >= maxRequestsUnderWay) {
+    if (underWay.of(userUuid) >= maxRequestsUnderWay) {
       const seconds = retryAfterSeconds
       throw requestError('rateLimited', { seconds }, { 'Retry-After': String(seconds), Connection: 'close' })
     }
-    underWay.set(userUuid, count + 1)
+    underWay.add(userUuid)
     try {
       await next()
     } finally {
-      const left = (underWay.get(userUuid) ?? 1) - 1
-      if (left === 0) underWay.delete(userUuid)
-      else underWay.set(userUuid, left)
+      underWay.remove(userUuid)
     }
   }
 }
