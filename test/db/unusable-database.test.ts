@@ -52,10 +52,10 @@ describe('a database that can not be used', () => {
       const url = new URL(own.url)
       url.username = role
       url.password = 'weak'
-      await assert.rejects(migrateAt(url.href), {
-        name: 'UnusableDatabase',
-        message: /refuses: .*permission denied for schema public: let the user make tables in the schema/,
-      })
+      const message = /refuses: .*permission denied for schema public: let the user make tables in the schema/
+      await assert.rejects(migrateAt(url.href), { name: 'UnusableDatabase', message })
+      const command = withDatabase(url.href, async () => await Promise.resolve())
+      await assert.rejects(command, { name: 'CliFailure', message })
     } finally {
       await readRows(owner, { text: `drop role if exists ${role}` })
       await owner.close()

@@ -9,6 +9,16 @@ import { HeldTool } from './held-tool.ts'
 import { assertFails, hostFixture, leftovers, stored } from './host-fixture.ts'
 import { bobUuid, wanted } from './wanted-image.ts'
 
+/** Lines that a process that unpacks must not write. */
+const noReports = [
+  'SyntaxError of a hostile image',
+  'null',
+  '{"kind":"merged","bytes":"many"}',
+  '{"kind":"refused"}',
+  '{"kind":"done"}',
+  '{"kind":"done","unpacked":{"kind":"kernel"}}',
+]
+
 describe('the process that unpacks an image', () => {
   const host = hostFixture()
   let tool: HeldTool
@@ -95,11 +105,13 @@ describe('the process that unpacks an image', () => {
     assert.deepEqual(await leftovers(host.directory), [])
     const talking = await host.open({ unpackProgram, sqfstar: 'talk' })
     await assert.rejects(talking.prepare(wanted(await host.push([{ name: 'other' }]))))
-    const babbling = await host.open({ unpackProgram, sqfstar: 'babble' })
-    await assert.rejects(babbling.prepare(wanted(await host.push([{ name: 'third' }]))), {
-      name: 'UnpackerFault',
-      message: 'the process that unpacks says what is no report: SyntaxError of a hostile image',
-    })
+    for (const [index, line] of noReports.entries()) {
+      const lying = await host.open({ unpackProgram, sqfstar: `say ${line}` })
+      await assert.rejects(lying.prepare(wanted(await host.push([{ name: `no-report-${index}` }]))), {
+        name: 'UnpackerFault',
+        message: `the process that unpacks says what is no report: ${line}`,
+      })
+    }
     assert.deepEqual(await leftovers(host.directory), [])
   })
 

@@ -20,7 +20,7 @@ describe('a damaged record on a host', () => {
     await store.publish(await store.begin(digest), image, 'ann')
     assert.deepEqual(await store.find(digest), image)
     const file = store.fileOf(digest, 'image.json')
-    for (const text of damaged) {
+    for (const text of [...damaged, '{"kind":"kernel","rootfsPath":"/r"}']) {
       await writeFile(file, text)
       await assert.rejects(store.find(digest), {
         name: 'DamagedImage',
@@ -30,10 +30,19 @@ describe('a damaged record on a host', () => {
   })
 
   it('of the guest is named, with what to do', async () => {
-    for (const text of damaged) {
+    for (const text of [...damaged, '{"kernelRelease":"6"}', '{"files":{}}']) {
       await writeFile(join(directory, 'manifest.json'), text)
       await assert.rejects(readGuestAssets(directory), {
         message: `${directory}/manifest.json is damaged: build the guest again`,
+      })
+    }
+  })
+
+  it('of the guest that names no kernel, or not its hash, says so', async () => {
+    for (const files of ['{}', '{"vmlinux":1}']) {
+      await writeFile(join(directory, 'manifest.json'), `{"kernelRelease":"6","files":${files}}`)
+      await assert.rejects(readGuestAssets(directory), {
+        message: `${directory}/manifest.json names no 'vmlinux': build the guest again`,
       })
     }
   })

@@ -23,4 +23,20 @@ describe('the client of a VMM’s monitor', () => {
       })
     })
   }
+
+  it('shows only the beginning of a long line that is wrong', async () => {
+    const [mine, vmm] = duplexPair()
+    const asked = new QmpClient(mine).execute('query-status')
+    vmm.write(`${'x'.repeat(200)}\n`)
+    const message = `the VMM sent a line that is no JSON object: ${'x'.repeat(80)}`
+    await assert.rejects(asked, { name: 'QmpError', message })
+  })
+
+  it('fails its commands if a line has no end, and says how long it may be', async () => {
+    const [mine, vmm] = duplexPair()
+    const asked = new QmpClient(mine).execute('query-status')
+    vmm.write('x'.repeat((1 << 20) + 1))
+    const message = 'the VMM sent a line of more than 1048576 bytes'
+    await assert.rejects(asked, { name: 'QmpError', message })
+  })
 })
