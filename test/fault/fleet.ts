@@ -9,6 +9,7 @@ import type { PublicNames } from '../support/public-names.ts'
 import { linePort, publish, untilAsleep } from '../support/published-instance.ts'
 import type { Published } from '../support/published-instance.ts'
 import type { Stack } from '../support/stack.ts'
+import { inTime } from '../support/in-time.ts'
 import { askSteadily } from './steady-client.ts'
 
 /** An instance under traffic, and what its client has seen of it so far. */
@@ -79,7 +80,10 @@ export interface LineClient {
 }
 
 export async function openLines(names: PublicNames, member: Member): Promise<LineClient> {
-  const socket: TLSSocket = await names.connect(member.host, linePort)
+  const socket: TLSSocket = await inTime(
+    `${member.name} takes a connection`,
+    names.connect(member.host, linePort),
+  )
   socket.on('error', () => undefined)
   member.others += 1
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]()
@@ -87,7 +91,7 @@ export async function openLines(names: PublicNames, member: Member): Promise<Lin
     async say(word) {
       member.others += 1
       socket.write(`${word}\n`)
-      const { value, done } = await lines.next()
+      const { value, done } = await inTime(`${member.name} answers the line ${word}`, lines.next())
       assert.ok(done !== true, `the connection to ${member.name} was closed`)
       const [, count, echoed] = /^(\d+) (.*)$/.exec(value) ?? []
       assert.equal(echoed, word)
@@ -101,7 +105,10 @@ export async function talk(socket: WebSocket, word: string): Promise<void> {
   assert.equal(socket.readyState, WebSocket.OPEN, 'the WebSocket was closed')
   const answered = once(socket, 'message') as Promise<[MessageEvent]>
   socket.send(word)
-  const [message] = await answered
+  const closed = once(socket, 'close').then(() => {
+    throw new Error(`the WebSocket was closed before it answered ${word}`)
+  })
+  const [message] = await inTime(`the WebSocket answers ${word}`, Promise.race([answered, closed]))
   assert.match(String(message.data), new RegExp(`^\\d+ ${word}$`))
 }
 

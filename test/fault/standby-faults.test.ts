@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
+import { inTime } from '../support/in-time.ts'
 import { openPublicNames } from '../support/public-names.ts'
 import type { PublicNames } from '../support/public-names.ts'
 import { untilAsleep } from '../support/published-instance.ts'
@@ -40,14 +41,15 @@ describe('a part that is killed with -9 while instances go to sleep and are woke
   after(async () => {
     lines?.close()
     socket?.close()
-    await names?.close()
-    await watch?.close()
+    if (names !== undefined) await inTime('the client closes its connections', names.close())
+    if (watch !== undefined) await inTime('the watch of the VMs ends', watch.close())
     await stack?.api.call('deleteInstances', { body: [...members, connected].map(({ uuid }) => ({ uuid })) })
   })
 
   async function reconnect(): Promise<void> {
     lines = await openLines(names, members[2]!)
-    socket = await names.websocket(`wss://${connected.host}/ws`)
+    const opening = names.websocket(`wss://${connected.host}/ws`)
+    socket = await inTime(`${connected.name} takes a WebSocket`, opening)
   }
 
   for (const part of parts) {
