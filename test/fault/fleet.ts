@@ -26,7 +26,12 @@ export interface Member extends Published {
   view(): Promise<InstanceView>
 }
 
-const cooldownMs = 300
+/**
+ * With the policy `idle` an instance falls asleep over an open connection that carries nothing for this
+ * long, also while it is at work on an answer. On a machine under load the answer to a line may take more
+ * than 300 ms.
+ */
+const cooldownMs = 1_000
 export const kept = { policy: 'idle', cooldown_time_ms: cooldownMs, stateful: true } as const
 export const cold = { policy: 'on', cooldown_time_ms: cooldownMs } as const
 
