@@ -93,10 +93,9 @@ export interface Frame {
 
 /** A client of HTTP/2 that sends any frame, also one that no library would send. */
 export class FrameClient {
-  readonly received: Frame[] = []
   closed = false
   readonly #socket: TLSSocket
-  #rest = Buffer.alloc(0)
+  readonly #parser = new FrameParser()
   /** Called whenever something came, or the connection closed. */
   readonly #watchers = new Set<() => void>()
 
@@ -110,7 +109,7 @@ export class FrameClient {
       this.#tell()
     })
     socket.on('data', (chunk: Buffer) => {
-      this.#read(chunk)
+      this.#parser.take(chunk)
       this.#tell()
     })
   }
@@ -136,6 +135,11 @@ export class FrameClient {
     })
     await once(socket, 'secureConnect')
     return new FrameClient(socket)
+  }
+
+  /** The frames that came. */
+  get received(): readonly Frame[] {
+    return this.#parser.frames
   }
 
   /** The code of the last GOAWAY; undefined if none came. */
@@ -261,13 +265,19 @@ export class FrameClient {
   #tell(): void {
     for (const watch of this.#watchers) watch()
   }
+}
 
-  #read(chunk: Buffer): void {
+/** Takes bytes apart into frames. */
+export class FrameParser {
+  readonly frames: Frame[] = []
+  #rest = Buffer.alloc(0)
+
+  take(chunk: Buffer): void {
     this.#rest = Buffer.concat([this.#rest, chunk])
     while (this.#rest.length >= headBytes) {
       const end = headBytes + this.#rest.readUIntBE(0, 3)
       if (this.#rest.length < end) return
-      this.received.push({
+      this.frames.push({
         type: this.#rest[3] ?? 0,
         flags: this.#rest[4] ?? 0,
         stream: this.#rest.readUInt32BE(5),

@@ -16,6 +16,11 @@ export class Tape {
     this.#bytes = bytes
   }
 
+  /** Whether all bytes were used. */
+  get isOver(): boolean {
+    return this.#at >= this.#bytes.length
+  }
+
   next(): number {
     const byte = this.#bytes[this.#at] ?? 0
     this.#at += 1
