@@ -79,7 +79,8 @@ class ExactForward implements Forwarding {
       this.#fail(new Error('bad upgrade'))
     })
     sent.on('error', (error) => this.#fail(error))
-    sent.flushHeaders()
+    // Sends the head at once. Node's `flushHeaders` would write bytes above 127 as two bytes of UTF-8.
+    sent.write('', 'latin1')
     this.#pass(sent)
   }
 
