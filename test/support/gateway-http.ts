@@ -216,6 +216,16 @@ export class TestFront {
     return this.#started(server)
   }
 
+  /** Listens for HTTP/2 without TLS, which costs less, and returns the port. */
+  async listenHttp2(): Promise<number> {
+    const server = createServer((socket) => {
+      this.#sockets.add(socket)
+      // The front needs of a connection over TLS only what it has of any other.
+      this.#take(socket, this.front.serveHttp2(socket as TLSSocket, { publicPort: 443, secure: true }))
+    })
+    return this.#started(server)
+  }
+
   /** Opens a connection of HTTP/2 over TLS. Resolves once the client has the server's settings. */
   async connectHttp2(): Promise<ClientHttp2Session> {
     const origin = `https://127.0.0.1:${this.tlsPort}`
