@@ -138,6 +138,14 @@ onBothRoads('a request through the gateway', () => {
     assert.deepEqual(body, { status: 'error', message: 'There is no service on this URL.' })
   })
 
+  it('with a header that is too large is refused, and told the bounds', async () => {
+    for (const fields of [[`X: ${'x'.repeat(20_000)}`], Array.from({ length: 250 }, () => 'X: y')]) {
+      const answer = await get(['Host: app.test', ...fields])
+      assert.match(answer, /^HTTP\/1\.1 431 [^]*has more than 16384 bytes or 200 fields/)
+    }
+    assert.equal(seen.length, 0)
+  })
+
   it('is answered over the same connection to the instance as those before', async () => {
     const received = await exchangeRaw(
       front.plainPort,

@@ -55,6 +55,12 @@ class FoundFields {
 
 const badRequest = (message: string): HttpFailure => new HttpFailure(400, message)
 
+/** The refusal of a head that is larger than a request's may be. */
+export function headTooLarge({ maxHeaderBytes, maxHeaderCount }: HttpLimits): HttpFailure {
+  const bounds = `${maxHeaderBytes} bytes or ${maxHeaderCount} fields`
+  return new HttpFailure(431, `The header of the request has more than ${bounds}.`)
+}
+
 /** Checks a head and reads what the gateway needs of it. Throws `HttpFailure`. */
 export function readRequestHead(received: ReceivedHead, limits: HttpLimits): RequestHead {
   const { fields, method } = received
@@ -63,7 +69,7 @@ export function readRequestHead(received: ReceivedHead, limits: HttpLimits): Req
   }
   const found = readFields(fields)
   if (found.bytes > limits.maxHeaderBytes || fields.length > limits.maxHeaderCount * 2) {
-    throw new HttpFailure(431, 'The header of the request is too large.')
+    throw headTooLarge(limits)
   }
   if (received.authority !== undefined && found.host !== undefined && found.host !== received.authority) {
     throw badRequest('The request names two hosts.')

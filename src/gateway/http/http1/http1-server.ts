@@ -10,9 +10,10 @@ import type { FrontParts } from '../front-parts.ts'
 import { lateHead, refuseConnection } from './http1-refusal.ts'
 import { Http1Side, upgradeResponse } from './http1-side.ts'
 import { HttpFailure } from '../http-failure.ts'
+import type { HttpLimits } from '../http-limits.ts'
 import { http1Use } from '../http-use.ts'
 import { forwardPlain } from '../forward/plain-forward.ts'
-import { readRequestHead } from '../request-head.ts'
+import { headTooLarge, readRequestHead } from '../request-head.ts'
 import { webSocketForward } from '../forward/websocket-forward.ts'
 
 /**
@@ -145,7 +146,7 @@ export class Http1Server {
     const connection = this.#connections.get(socket)
     if (connection?.failed === true) return
     if (connection !== undefined) connection.failed = true
-    const { status, message } = answerTo(error)
+    const { status, message } = answerTo(error, this.#parts.limits)
     if (status === undefined || !socket.writable) {
       socket.destroy()
       return
@@ -181,10 +182,12 @@ function wantsWebSocket(request: IncomingMessage): boolean {
   )
 }
 
-function answerTo(error: Error): { readonly status: number | undefined; readonly message: string } {
+function answerTo(
+  error: Error,
+  limits: HttpLimits,
+): { readonly status: number | undefined; readonly message: string } {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return { status: 431, message: 'The header of the request is too large.' }
+  if (code === 'HPE_HEADER_OVERFLOW') return headTooLarge(limits)
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return lateHead
   }

@@ -5,8 +5,7 @@ import { forwardGrpc } from '../forward/grpc-forward.ts'
 import { forwardPlain } from '../forward/plain-forward.ts'
 import { webSocketForward } from '../forward/websocket-forward.ts'
 import type { FrontParts } from '../front-parts.ts'
-import { HttpFailure } from '../http-failure.ts'
-import { readRequestHead } from '../request-head.ts'
+import { headTooLarge, readRequestHead } from '../request-head.ts'
 import type { ReceivedHead, RequestHead } from '../request-head.ts'
 import type { Http2Stream } from './http2-stream.ts'
 
@@ -19,7 +18,7 @@ export function serveRequest(
   const exchange = new Exchange(parts, stream, received?.method ?? '')
   stream.exchange = exchange
   try {
-    if (received === undefined) throw new HttpFailure(431, 'The header of the request is too large.')
+    if (received === undefined) throw headTooLarge(parts.limits)
     const head = readRequestHead(received, parts.limits)
     if (received.hasBody === true) stream.leftBytes = head.bodyBytes
     exchange.run(head, forwardOf(head, stream))
