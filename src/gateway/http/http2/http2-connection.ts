@@ -8,8 +8,8 @@ import { FrameOutput } from './frame-output.ts'
 import { FrameReader, uint31 } from './frame-reader.ts'
 import type { FrameTaker } from './frame-reader.ts'
 import { ConnectionError, ErrorCode, Flag, FrameType, badFrame, badSize, badWindow } from './frames.ts'
-import { defaultWindow, frameHead } from './frames.ts'
-import { goAwayFrame, largestStream, largestWindow, resetFrame, windowFrame } from './frames.ts'
+import { defaultWindow, frameHead, goAwayFrame, largestStream, largestWindow } from './frames.ts'
+import { resetFrame, windowFrame } from './frames.ts'
 import { HeadReader, checkPriority, unpadded } from './head-reader.ts'
 import type { Fields } from './head-reader.ts'
 import { noTable } from './hpack-encoder.ts'
@@ -279,15 +279,15 @@ export class Http2Connection implements StreamHome, FrameTaker, Watched {
       throw new ConnectionError(ErrorCode.StreamClosed, 'a request is for a stream that is closed')
     }
     this.#fields(this.#heads.begin(flags, id, bytes, from, to))
+    if (this.#heads.openStream === 0) return
+    // The time of the first head began with the connection.
+    if (this.#requests > 0) this.movedAtMs = performance.now()
+    this.limitMs = this.#parts.limits.headerMs
   }
 
   /** Takes the fields of a head, or of trailers. They are undefined if more of them follows. */
   #fields(fields: Fields | undefined): void {
-    if (fields === undefined) {
-      if (this.limitMs !== this.#parts.limits.headerMs) this.movedAtMs = performance.now()
-      this.limitMs = this.#parts.limits.headerMs
-      return
-    }
+    if (fields === undefined) return
     const { limits, sweep } = this.#parts
     const { stream: id } = fields
     this.movedAtMs = sweep.nextLookMs

@@ -26,7 +26,7 @@ export interface StreamHome {
 }
 
 const noBody = Readable.from([])
-const noBytes: readonly string[] = []
+const noFields: readonly string[] = []
 /** The largest piece of a body that is sent before it is another stream's turn. */
 const turnBytes = 64 << 10
 
@@ -53,7 +53,7 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
   #answerEnded = false
   #closed = false
   #hasBody = true
-  #requestTrailers = noBytes
+  #requestTrailers = noFields
   /** Where the last frame of this stream stands, while it may be marked as the last one. */
   #lastFrame: FramePlace | undefined
   /** Pieces of the answer that the client does not take yet. */
@@ -149,13 +149,13 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
     this.#onDrain = listener
   }
 
-  end(trailers: readonly string[] = noBytes): void {
+  end(trailers: readonly string[] = noFields): void {
     this.#resetsRequest = true
     this.endAnswer(trailers)
   }
 
   /** Ends the answer, while the request may go on. */
-  endAnswer(trailers: readonly string[] = noBytes): void {
+  endAnswer(trailers: readonly string[] = noFields): void {
     if (this.#trailers !== undefined) return
     this.#trailers = encodeFields(trailers)
     if (this.#pendingBytes === 0) this.#finish(this.#trailers)
@@ -177,12 +177,11 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
 
   /** Called with bytes of the request's body. */
   received(bytes: Buffer): void {
-    if (this.#answerEnded && this.#resetsRequest) this.#home.taken(this, bytes.length)
-    else this.#body?.accept(bytes)
+    this.#body?.accept(bytes)
   }
 
   /** Called when the request is complete. */
-  receivedEnd(trailers: readonly string[] = noBytes): void {
+  receivedEnd(trailers: readonly string[] = noFields): void {
     this.#requestTrailers = trailers
     this.#requestEnded = true
     this.#body?.finish()
