@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict'
-import { performServerHandshake } from 'node:http2'
-import type { ServerHttp2Session } from 'node:http2'
-import { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import fc from 'fast-check'
 import type { Exchange } from '../../src/gateway/http/exchange.ts'
@@ -9,8 +6,10 @@ import { createHttpFront } from '../../src/gateway/http/http-front.ts'
 import type { HttpFront } from '../../src/gateway/http/http-front.ts'
 import type { Http2Stream } from '../../src/gateway/http/http2/http2-stream.ts'
 import { FakeTraffic, fixedRoutes, routeService } from '../support/gateway-http.ts'
-import { FrameType, frameBytes } from '../support/http2-frames.ts'
+import { FrameParser, FrameType } from '../support/http2-frames.ts'
+import type { Frame } from '../support/http2-frames.ts'
 import { connectionFrom } from '../support/http2-grammar.ts'
+import { Nghttp2Connection, Wire, isLastAnswer, lastPing } from '../support/nghttp2-server.ts'
 import { Tape, fuzzRuns, fuzzTimeoutMs } from '../support/tape.ts'
 
 /** What one side read of a stream. */
@@ -31,18 +30,18 @@ class Readings extends Map<number, Reading> {
   refused = false
 }
 
-const lastPing = Buffer.from('the-last')
-const pingAck = frameBytes({ type: FrameType.Ping, flags: 1, payload: lastPing })
 const maxTurns = 1_000
 
-/** The server's end of a connection in memory. */
-class MemorySocket extends Duplex {
+/** The gateway's end of a connection within this process. */
+class GatewaySocket extends Wire {
   readonly remoteAddress = '127.0.0.1'
-  written: Buffer = Buffer.alloc(0)
+  /** What the gateway has sent. */
+  readonly frames: readonly Frame[]
 
-  /** Whether the last ping was answered, so that everything before it was read. */
-  get isRead(): boolean {
-    return this.destroyed || this.writableEnded || this.written.includes(pingAck)
+  constructor() {
+    const parser = new FrameParser()
+    super((bytes) => parser.take(bytes))
+    this.frames = parser.frames
   }
 
   setNoDelay(): void {}
@@ -52,27 +51,18 @@ class MemorySocket extends Duplex {
     this.end()
   }
 
-  override _read(): void {}
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.written = Buffer.concat([this.written, chunk])
-    done()
-  }
-
+  /** Gives the gateway the pieces, and a PING behind them. Resolves when all of it is read. */
   async feed(pieces: readonly Buffer[]): Promise<void> {
-    for (const piece of pieces) this.push(piece)
-    this.push(frameBytes({ type: FrameType.Ping, payload: lastPing }))
-    for (let turn = 0; turn < maxTurns && !this.isRead; turn += 1) await nextTurn()
+    for (const piece of [...pieces, lastPing]) this.push(piece)
+    for (let turn = 0; turn < maxTurns && !this.#isRead; turn += 1) await nextTurn()
     // What was read is reported in later turns.
     await nextTurn()
     await nextTurn()
   }
-}
 
-function typesIn(bytes: Buffer): number[] {
-  const types: number[] = []
-  for (let at = 0; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) types.push(bytes[at + 3] ?? 0)
-  return types
+  get #isRead(): boolean {
+    return this.destroyed || this.writableEnded || this.frames.some(isLastAnswer)
+  }
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -108,12 +98,11 @@ async function readByGateway(
     })
     return new Promise(() => undefined)
   }
-  const socket = new MemorySocket()
+  const socket = new GatewaySocket()
   front.serveHttp2(socket as unknown as TLSSocket, { publicPort: 443, secure: true })
   await socket.feed(pieces)
   for (const [reading, exchange] of exchanges) reading.isReset = exchange.over
-  const types = typesIn(socket.written)
-  readings.refused = types.includes(FrameType.Reset) || types.includes(FrameType.Headers)
+  readings.refused = socket.frames.some(({ type }) => type === FrameType.Reset || type === FrameType.Headers)
   socket.destroy()
   return readings
 }
@@ -121,35 +110,26 @@ async function readByGateway(
 /** Reads a connection by nghttp2, which is in Node. */
 async function readByNode(pieces: readonly Buffer[]): Promise<Readings> {
   const readings = new Readings()
-  const socket = new MemorySocket()
-  const session: ServerHttp2Session = performServerHandshake(socket, {
-    maxHeaderListPairs: 1_000,
-    strictSingleValueFields: false,
-    settings: { enableConnectProtocol: true, initialWindowSize: 256 << 10 },
-  })
-  session.on('error', () => undefined)
-  session.on('stream', (stream, headers, flags, raw) => {
-    const reading: Reading = {
-      method: headers[':method'] ?? '',
-      target: headers[':path'] ?? '/',
-      authority: headers[':authority'],
-      fields: raw.slice(raw.findLastIndex((name, at) => at % 2 === 0 && name.startsWith(':')) + 2),
-      body: '',
-      trailers: [],
-      ended: (flags & 1) !== 0,
-      isReset: false,
+  const nghttp2 = new Nghttp2Connection()
+  await nghttp2.read(Buffer.concat(pieces))
+  readings.endedConnection = nghttp2.isClosed
+  for (const [id, { fields, body, trailers, complete, isClosed }] of nghttp2.requests) {
+    const valueOf = (name: string): string | undefined => {
+      const at = fields.findIndex((each, index) => index % 2 === 0 && each === name)
+      return at < 0 ? undefined : fields[at + 1]
     }
-    readings.set(stream.id ?? 0, reading)
-    stream.on('error', () => undefined)
-    stream.on('close', () => (reading.isReset = true))
-    stream.on('data', (bytes: Buffer) => (reading.body += bytes.toString('latin1')))
-    stream.on('trailers', (_fields, _flags, rawTrailers?: string[]) => (reading.trailers = rawTrailers ?? []))
-    stream.on('end', () => (reading.ended = true))
-  })
-  await socket.feed(pieces)
-  readings.endedConnection = session.destroyed
-  session.destroy()
-  socket.destroy()
+    readings.set(id, {
+      method: valueOf(':method') ?? '',
+      target: valueOf(':path') ?? '/',
+      authority: valueOf(':authority'),
+      fields: fields.slice(fields.findLastIndex((name, at) => at % 2 === 0 && name.startsWith(':')) + 2),
+      body,
+      trailers,
+      ended: complete,
+      isReset: isClosed,
+    })
+  }
+  nghttp2.close()
   return readings
 }
 

@@ -1,29 +1,11 @@
-import { huffmanBits, staticFields } from '../../src/gateway/http/http2/hpack-tables.ts'
+import { staticFields } from '../../src/gateway/http/http2/hpack-tables.ts'
 import { codedText, hpackNumber, hpackText, indexedField, tableSize } from './hpack-writer.ts'
+import { huffman } from './huffman-writer.ts'
 import type { Tape } from './tape.ts'
 
 const overheadBytes = 32
 const tableBytes = 4_096
 const staticCount = staticFields.length / 2
-
-/** The Huffman code of each byte as a text of ones and zeros, counted up from the lengths. */
-const codes: readonly string[] = (() => {
-  const found: string[] = []
-  let code = 0n
-  let before = 0
-  const bytes = [...huffmanBits.keys()]
-  for (const byte of bytes.toSorted((one, other) => bitsOf(one) - bitsOf(other) || one - other)) {
-    code <<= BigInt(bitsOf(byte) - before)
-    before = bitsOf(byte)
-    found[byte] = code.toString(2).padStart(before, '0')
-    code += 1n
-  }
-  return found
-})()
-
-function bitsOf(byte: number): number {
-  return huffmanBits[byte] ?? 0
-}
 
 /** Writes blocks of HPACK in all the ways that there are. A tape chooses among them. */
 export class HpackGenerator {
@@ -67,12 +49,7 @@ export class HpackGenerator {
   }
 
   #text(text: string): Buffer {
-    if (this.#tape.below(2) === 0) return hpackText(text)
-    let bits = ''
-    for (const byte of Buffer.from(text, 'latin1')) bits += codes[byte]
-    bits = bits.padEnd(Math.ceil(bits.length / 8) * 8, '1')
-    const coded = Buffer.from(bits.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? [])
-    return codedText(coded)
+    return this.#tape.below(2) === 0 ? hpackText(text) : codedText(huffman(text))
   }
 
   #indexOf(name: string, value?: string): number {

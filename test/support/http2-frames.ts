@@ -201,19 +201,16 @@ export class FrameClient {
   }
 
   reset(stream: number): void {
-    this.send({ type: FrameType.Reset, stream, payload: Buffer.from([0, 0, 0, 8]) })
+    this.send({ type: FrameType.Reset, stream, payload: uint32(ErrorCode.Cancel) })
   }
 
   priority(stream: number, dependsOn: number): void {
-    const payload = Buffer.alloc(5)
-    payload.writeUInt32BE(dependsOn)
-    this.send({ type: FrameType.Priority, stream, payload })
+    const weight = Buffer.alloc(1)
+    this.send({ type: FrameType.Priority, stream, payload: Buffer.concat([uint32(dependsOn), weight]) })
   }
 
   window(stream: number, increment: number): void {
-    const payload = Buffer.alloc(4)
-    payload.writeUInt32BE(increment)
-    this.send({ type: FrameType.WindowUpdate, stream, payload })
+    this.send({ type: FrameType.WindowUpdate, stream, payload: uint32(increment) })
   }
 
   async got(wanted: (frame: Frame) => boolean): Promise<Frame> {

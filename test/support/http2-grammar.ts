@@ -1,5 +1,6 @@
 import { Flag, FrameType, frameBytes, preface, settingsOf, uint32 } from './http2-frames.ts'
 import { HpackGenerator } from './hpack-generator.ts'
+import { mutated } from './mutated-bytes.ts'
 import type { Tape } from './tape.ts'
 
 type Field = readonly [name: string, value: string]
@@ -34,28 +35,8 @@ export interface GeneratedConnection {
 export function connectionFrom(tape: Tape): GeneratedConnection {
   const writer = new ConnectionWriter(tape)
   const whole = Buffer.concat([Buffer.from(preface), ...writer.frames()])
-  const mutations = tape.oneIn(3) ? 1 + tape.below(3) : 0
-  let bytes: Buffer = whole
-  for (let count = 0; count < mutations; count += 1) bytes = mutated(bytes, tape)
-  return { bytes, isIntact: mutations === 0 && !writer.isOdd }
-}
-
-function mutated(bytes: Buffer, tape: Tape): Buffer {
-  const at = tape.below(bytes.length)
-  const copy = Buffer.from(bytes)
-  const byte = tape.next()
-  switch (tape.below(4)) {
-    case 0:
-      copy[at] = byte
-      return copy
-    case 1:
-      copy[at] = (copy[at] ?? 0) ^ (1 << (byte % 8))
-      return copy
-    case 2:
-      return Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(at)])
-    default:
-      return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)])
-  }
+  const bytes = mutated(whole, tape)
+  return { bytes, isIntact: bytes === whole && !writer.isOdd }
 }
 
 class ConnectionWriter {

@@ -29,6 +29,8 @@ export interface Nghttp2Request {
   trailers: readonly string[]
   /** Whether it came to its end, and was not reset afterwards. */
   complete: boolean
+  /** Whether the stream is closed. It was reset then, because nothing is answered here. */
+  isClosed: boolean
 }
 
 const ping = Buffer.from('the end!')
@@ -71,6 +73,11 @@ export class Nghttp2Connection {
     return this.#parser.frames
   }
 
+  /** Whether it has ended the connection. */
+  get isClosed(): boolean {
+    return this.#session.destroyed
+  }
+
   get goAwayCode(): number | undefined {
     return this.answers.find(({ type }) => type === FrameType.GoAway)?.payload.readUInt32BE(4)
   }
@@ -105,9 +112,10 @@ export class Nghttp2Connection {
   }
 
   #request(stream: ServerHttp2Stream, fields: readonly string[]): void {
-    const request: Nghttp2Request = { fields, body: '', trailers: [], complete: false }
+    const request: Nghttp2Request = { fields, body: '', trailers: [], complete: false, isClosed: false }
     if (stream.id !== undefined) this.requests.set(stream.id, request)
     stream.on('error', () => undefined)
+    stream.on('close', () => (request.isClosed = true))
     stream.on('trailers', (_headers, _flags, raw) => (request.trailers = raw))
     stream.on('data', (chunk: Buffer) => (request.body += chunk.toString('latin1')))
     stream.on('end', () => (request.complete = !stream.aborted))
