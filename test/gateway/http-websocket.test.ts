@@ -207,6 +207,32 @@ onBothRoads('a WebSocket through the gateway', () => {
     session.destroy()
   })
 
+  it('that carries nothing for long ends, over HTTP/2 too', async () => {
+    const idle = await TestFront.start({
+      limits: { webSocketIdleMs: 300 },
+      routes: fixedRoutes(routeService({ domains: [{ fqdn: 'app.test' }] })),
+    })
+    idle.traffic.port = upstream.port
+    const plain = connectRaw(idle.plainPort)
+    plain.resume()
+    await once(plain, 'close')
+    const session = await idle.connectHttp2()
+    const stream = session.request({
+      ':method': 'CONNECT',
+      ':protocol': 'websocket',
+      ':scheme': 'https',
+      ':path': '/',
+      ':authority': 'app.test',
+      'sec-websocket-version': '13',
+    })
+    stream.on('error', () => undefined)
+    stream.resume()
+    await once(stream, 'close')
+    await idle.traffic.idle()
+    session.destroy()
+    await idle.close()
+  })
+
   for (const [how, leave] of [
     ['resets its stream', (stream: ClientHttp2Stream) => stream.close(constants.NGHTTP2_CANCEL)],
     [

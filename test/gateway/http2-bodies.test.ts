@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { TestFront } from '../support/gateway-http.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
+import { FrameClient, FrameType, frameBytes, settingsOf } from '../support/http2-frames.ts'
 import { until } from '../support/until.ts'
 
 const mebibyte = 1 << 20
@@ -84,6 +85,27 @@ describe('bodies of HTTP/2 that nobody reads', function () {
     answer?.()
   })
 
+  it('take no more memory than they have bytes, about, if each byte comes in a frame of its own', async () => {
+    let answer: (() => void) | undefined
+    front.traffic.answer = async () => {
+      await new Promise<void>((resolve) => (answer = resolve))
+      return { admitted: false, reason: 'timed-out', retryAfterMs: 1_000 }
+    }
+    const client = await FrameClient.connect(front.tlsPort)
+    client.request(1, { body: true })
+    await client.settled()
+    const before = heldBytes()
+    const payload = Buffer.from('x')
+    const frames = Array.from({ length: 20_000 }, () =>
+      frameBytes({ type: FrameType.Data, stream: 1, payload }),
+    )
+    client.write(Buffer.concat(frames))
+    await client.settled()
+    assert.ok(heldBytes() - before < 4 * mebibyte, `${heldBytes() - before} bytes are held`)
+    answer?.()
+    client.close()
+  })
+
   it('take a bounded part of the gateway’s memory while an application reads none of them', async () => {
     const streams = 16
     const before = heldBytes()
@@ -123,6 +145,21 @@ describe('the bytes that one source holds over HTTP/2', function () {
     assert.ok(!own.stream.closed)
     modest.destroy()
     await front.traffic.idle()
+    await front.close()
+    upstream.close()
+  })
+
+  it('include answers that are complete for the gateway, and that the client does not take', async () => {
+    const upstream = await Upstream.http((_request, response) => void response.end(Buffer.alloc(8_192)))
+    const front = await TestFront.start({}, { heldBytesPerSource: mebibyte / 4 })
+    front.traffic.port = upstream.port
+    const initialWindow = 4
+    const client = await FrameClient.connect(front.tlsPort, settingsOf([initialWindow, 0]))
+    for (let stream = 1; stream < 200; stream += 2) client.request(stream)
+    await client.settled()
+    await front.traffic.idle()
+    await client.ended()
+    assert.equal(front.overBudget.length, 1)
     await front.close()
     upstream.close()
   })

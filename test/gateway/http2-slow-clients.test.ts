@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { plainBlock } from '../support/hpack-writer.ts'
-import { Flag, FrameType, frameBytes, pseudoFields, settingsOf } from '../support/http2-frames.ts'
+import { TestFront } from '../support/gateway-http.ts'
+import { Upstream } from '../support/gateway-http-upstream.ts'
+import {
+  Flag,
+  FrameClient,
+  FrameType,
+  frameBytes,
+  pseudoFields,
+  settingsOf,
+} from '../support/http2-frames.ts'
 import { HostileScene } from '../support/http2-hostile.ts'
 
 const mebibyte = 1 << 20
@@ -11,6 +20,48 @@ const block = plainBlock(pseudoFields)
 
 /** Memory that is held outside of the heap, by the whole process. */
 const outsideBytes = (): number => process.memoryUsage().arrayBuffers
+
+describe('the requests of a client of HTTP/2 that takes none of its answers', function () {
+  this.timeout(30_000)
+
+  it('are not read any more, until it takes them', async () => {
+    const upstream = await Upstream.http((_request, response) => {
+      response.writeHead(204, { 'X-Large': 'x'.repeat(32_000) }).end()
+    })
+    const front = await TestFront.start()
+    front.traffic.port = upstream.port
+    const client = await FrameClient.connect(front.tlsPort)
+    client.pause()
+    const most = 1_000
+    const together = 20
+    let sent = 0
+    while (sent < most && front.traffic.asked === sent) {
+      for (const end = sent + together; sent < end; sent += 1) client.request(2 * sent + 1)
+      for (let look = 0; look < 50 && front.traffic.asked < sent; look += 1) await delay(10)
+      await front.traffic.idle()
+    }
+    // The kernel keeps some megabytes of the answers.
+    assert.ok(sent < most, `${sent} requests were read`)
+    client.resume()
+    await client.answered(2 * sent - 1)
+    assert.equal(front.traffic.asked, sent)
+    client.close()
+    await front.close()
+    upstream.close()
+  })
+})
+
+describe('an answer of HTTP/2 that is over for the gateway', () => {
+  it('ends the connection if its client takes nothing of it', async () => {
+    const scene = await HostileScene.start({ keepAliveMs: 200, clientStallMs: 600 })
+    const client = await scene.client(settingsOf([initialWindow, 0]))
+    client.request(1)
+    await client.got(({ type, stream }) => type === FrameType.Headers && stream === 1)
+    await scene.front.traffic.idle()
+    await client.ended()
+    await scene.close()
+  })
+})
 
 describe('a client of HTTP/2 that takes its answers slowly', function () {
   this.timeout(30_000)

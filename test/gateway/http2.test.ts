@@ -84,6 +84,31 @@ describe('a client of HTTP/2', () => {
     assert.equal(front.reports[0]?.protocol, 'h2')
   })
 
+  it('gets answers without a table for compressed fields, if it wants none', async () => {
+    await started()
+    upstream = await Upstream.http((_request, response) => void response.end('hello'))
+    front.traffic.port = upstream.port
+    const settings = { headerTableSize: 0 }
+    const other = connectHttp2(`https://127.0.0.1:${front.tlsPort}`, { rejectUnauthorized: false, settings })
+    await once(other, 'localSettings')
+    for (let count = 0; count < 2; count += 1) {
+      const answer = await answerOf(other.request({ ':path': '/', ':authority': 'app.test' }))
+      assert.deepEqual([answer.status, answer.body], [200, 'hello'])
+    }
+    other.destroy()
+  })
+
+  it('gets the date from the gateway if the application gives none', async () => {
+    await started()
+    upstream = await Upstream.http((_request, response) => {
+      response.sendDate = false
+      response.end()
+    })
+    front.traffic.port = upstream.port
+    const { headers } = await answerOf(ask())
+    assert.ok(Math.abs(Date.parse(String(headers['date'])) - Date.now()) < 60_000, String(headers['date']))
+  })
+
   it('is told that it is https, by the name it used', async () => {
     await started()
     upstream = await Upstream.http((request, response) => void response.end(JSON.stringify(request.headers)))
