@@ -75,6 +75,14 @@ const connectionErrors: Readonly<Record<string, Case>> = {
     ...frame(Settings, { flags: Flag.Ack, payload: bytes(6) }),
     refusal: frameSize,
   },
+  'SETTINGS that enable a protocol by 2 (RFC 8441, 3)': {
+    ...frame(Settings, { payload: settingsOf([8, 2]) }),
+    refusal: protocol,
+  },
+  'SETTINGS that have no priorities by 2 (RFC 9218, 2.1)': {
+    ...frame(Settings, { payload: settingsOf([9, 2]) }),
+    refusal: protocol,
+  },
   'SETTINGS that push by 2 (6.5.2)': {
     ...frame(Settings, { payload: settingsOf([2, 2]) }),
     refusal: protocol,

@@ -37,6 +37,7 @@ export const Setting = {
   MaxFrameSize: 5,
   MaxHeaderListSize: 6,
   EnableConnectProtocol: 8,
+  NoPriorities: 9,
 } as const
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')

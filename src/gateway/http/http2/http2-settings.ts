@@ -33,11 +33,20 @@ export function readSettings(bytes: Buffer, from: number, to: number): number | 
       if (value > largestWindow) throw badWindow('a window is too large')
       window = value
     } else if (
-      (setting === Setting.EnablePush && value > 1) ||
+      (isSwitch(setting) && value > 1) ||
       (setting === Setting.MaxFrameSize && (value < maxPayloadBytes || value > largestPayload))
     ) {
       throw badFrame('a setting is not valid')
     }
   }
   return window
+}
+
+/** Whether the setting is either on or off (RFC 9113, 6.5.2; RFC 8441, 3; RFC 9218, 2.1). */
+function isSwitch(setting: number): boolean {
+  return (
+    setting === Setting.EnablePush ||
+    setting === Setting.EnableConnectProtocol ||
+    setting === Setting.NoPriorities
+  )
 }
