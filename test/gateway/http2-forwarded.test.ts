@@ -69,7 +69,7 @@ describe('requests of HTTP/2', () => {
     const { bytes } = connectionFrom(tape)
     const nghttp2 = new Nghttp2Connection()
     connections += 1
-    source = `127.1.${(connections >> 8) & 0xff}.${connections & 0xff || 1}`
+    source = `127.1.${Math.floor(connections / 254) % 256}.${1 + (connections % 254)}`
     const client = new PlainFrameClient(port, source)
     seen.length = 0
     try {
@@ -79,13 +79,15 @@ describe('requests of HTTP/2', () => {
       if (isWithin && !(await nghttp2.read(endingZeros))) return
       const tail = nghttp2.goAwayCode === undefined ? [] : [endingZeros]
       client.send(Buffer.concat([bytes, lastPing, ...tail]))
-      const complete = [...nghttp2.requests].filter(([, { complete: is }]) => is)
+      // A stream that the client resets gets no answer.
+      const isReset = hasReset(bytes)
+      const complete = isReset ? [] : [...nghttp2.requests].filter(([, { complete: is }]) => is)
       await client.settled(complete.map(([stream]) => stream))
       client.close()
       await front.traffic.idle()
       assert.deepEqual(front.errors, [])
       // nghttp2 tells nothing of a request that its client resets at once; the gateway may have passed it on.
-      if (!hasReset(bytes)) compare(nghttp2, client)
+      if (!isReset) compare(nghttp2, client)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       throw new Error(`${bytes.toString('hex')}: ${message}`, { cause: error })
@@ -106,6 +108,8 @@ describe('requests of HTTP/2', () => {
     counts.refused += 1
     // Node ends the connection after some requests for which the gateway only resets their stream.
     if (client.hasReset) return
+    // Node may not tell of the requests that came together with the error.
+    if (all.length < seen.length) return
     // What came before the error may have been passed on, or not; nghttp2 may not have told all of its body.
     const readings = all.map(readingOfNghttp2)
     for (const reading of seen) assertHas(readings, reading, isBeginOf)

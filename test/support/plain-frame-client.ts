@@ -66,12 +66,11 @@ export class PlainFrameClient {
     return this.#parser.frames.some(isLastAnswer)
   }
 
+  /** The page of a refusal may be longer than the window that the client has opened for it. */
   #isOver(stream: number): boolean {
     return this.#parser.frames.some(
       (frame) =>
-        frame.stream === stream &&
-        (frame.type === FrameType.Reset ||
-          ((frame.type === FrameType.Headers || frame.type === FrameType.Data) && (frame.flags & 1) !== 0)),
+        frame.stream === stream && (frame.type === FrameType.Reset || frame.type === FrameType.Headers),
     )
   }
 }
