@@ -1,5 +1,6 @@
 import type { MigrationObject } from '@mikro-orm/core'
 import { Migration20261124224500_initial } from './20261124224500-initial.ts'
+import { Migration20261125203000_names_in_indexes } from './20261125203000-names-in-indexes.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -7,4 +8,5 @@ import { Migration20261124224500_initial } from './20261124224500-initial.ts'
  */
 export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261124224500_initial', class: Migration20261124224500_initial },
+  { name: 'Migration20261125203000_names_in_indexes', class: Migration20261125203000_names_in_indexes },
 ]
