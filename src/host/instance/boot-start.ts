@@ -33,7 +33,7 @@ const consoleLineMaxLength = 500
 /**
  * Brings one boot up, within the instance's queue:
  *
- *   launch spec -> record -> image, address and volume side by side -> VM -> record
+ *   launch spec -> record, image and address side by side, volume after the record -> VM -> record
  *
  * An instance in standby has kept spec, image and address. Its volume is checked only if the VM does not
  * continue from its snapshot:
@@ -134,11 +134,11 @@ export class BootStart {
     if (job.early && (spec.state ?? InstanceState.Starting) !== InstanceState.Starting)
       throw new HostStartError(HostFailure.BootFailed, `the instance is ${spec.state} by now`)
     await this.#endPrevious(entry, job.boot)
-    let record = await this.#begin(entry, job.boot, spec)
+    let record = this.#firstRecord(entry, job.boot, spec)
     try {
       // This is checked before the pull, which may take minutes.
       vmm.checkMemory({ ...vmOf(record), memoryMb: spec.memoryMb })
-      const { image, attachment, volume } = await this.#prepare(spec, record, signal)
+      const { image, attachment, volume } = await this.#prepare(entry, { spec, record }, signal)
       const process = guestProcess(spec, image)
       const nicBase = await this.#ports.network.counters(record.nic)
       record = { ...record, imageDigest: image.digest, ...(nicBase === undefined ? {} : { nicBase }) }
@@ -305,19 +305,17 @@ export class BootStart {
     await this.#end.release(entry, record)
   }
 
-  async #begin(entry: InstanceEntry, boot: number, spec: LaunchSpec): Promise<InstanceRecord> {
+  #firstRecord(entry: InstanceEntry, boot: number, spec: LaunchSpec): InstanceRecord {
     const { instanceUuid } = entry
     const nic: NicSpec = { instanceUuid, userUuid: spec.userUuid, ip: spec.privateIp, mac: spec.mac }
     const imageDigest = spec.image.slice(spec.image.indexOf('@') + 1)
     const { hostBootId } = this.#ports
-    const record = newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest }, entry.record)
-    await entry.save(record)
-    return record
+    return newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest }, entry.record)
   }
 
   async #prepare(
-    spec: LaunchSpec,
-    record: InstanceRecord,
+    entry: InstanceEntry,
+    { spec, record }: { readonly spec: LaunchSpec; readonly record: InstanceRecord },
     signal: AbortSignal,
   ): Promise<{
     readonly image: PreparedImage
@@ -325,13 +323,21 @@ export class BootStart {
     readonly volume: VmVolume | undefined
   }> {
     const { images, network } = this.#ports
-    // All three are awaited even if one fails. Otherwise one could attach something after `release`.
-    const hold = async () => await this.#holdVolume(spec, { record, restore: false }, signal)
-    const [image, attachment, volume] = await Promise.allSettled([
+    const saving = entry.save(record)
+    // A volume is held only for an instance that the next agent will know. An address needs no record: the
+    // next instance that gets it takes over the TAP device.
+    const hold = async () => {
+      await saving
+      return await this.#holdVolume(spec, { record, restore: false }, signal)
+    }
+    // All are awaited even if one fails. Otherwise one could attach something after `release`.
+    const [saved, image, attachment, volume] = await Promise.allSettled([
+      saving,
       span(spec.uuid, 'host: image', async () => await images.prepare(imageOf(spec), signal)),
       network.attach(record.nic),
       spec.volume === undefined ? undefined : this.#shares.checks.run(spec.userUuid, signal, hold),
     ])
+    if (saved.status === 'rejected') throw saved.reason
     if (image.status === 'rejected') throw image.reason
     if (attachment.status === 'rejected') throw attachment.reason
     if (volume.status === 'rejected') throw volume.reason
