@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, ExpressionWrapper } from 'kysely'
 import { findDeletedExcess, findQuotaExcess } from '../../domain/account/quotas.ts'
-import type { QuotaAmounts, QuotaReport } from '../../domain/account/quotas.ts'
+import type { DeletedQuotas, QuotaAmounts, QuotaLimits, QuotaReport } from '../../domain/account/quotas.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { ScaleToZeroPolicy } from '../../domain/standby/scale-to-zero.ts'
 import type { Database } from '../database.ts'
@@ -70,10 +70,17 @@ function heldByVolumes(db: Db, userUuid: string, deleted: Deleted) {
 }
 
 /**
- * What an account uses of its quotas. Deleted instances and volumes do not count here, but `refuseExcess`
- * counts them against twice the quotas.
+ * The quotas of a user with what a change is measured against. `deleted` are the instances and volumes that
+ * are deleted but not yet removed from their host. Until then they hold an address and room on a disk, and
+ * the host has work to do. They do not count as used, but `refuseExcess` counts them against twice the
+ * quotas.
  */
-async function readUsed(db: Db, userUuid: string): Promise<QuotaAmounts> {
+export interface HeldQuotas extends QuotaReport {
+  readonly deleted: DeletedQuotas
+}
+
+/** What an account uses of its quotas, and what it has deleted. */
+async function readHeld(db: Db, userUuid: string): Promise<Pick<HeldQuotas, 'used' | 'deleted'>> {
   const published = db
     .selectFrom('services')
     .where('userUuid', '=', userUuid)
@@ -96,30 +103,43 @@ async function readUsed(db: Db, userUuid: string): Promise<QuotaAmounts> {
         )
         .as('imageMb'),
     )
-  return db
+  const {
+    deleted,
+    liveDeleted,
+    deletedVcpus,
+    deletedMemoryMb,
+    deletedSnapshotMb,
+    emptied,
+    emptiedMb,
+    ...used
+  } = await db
     .selectFrom([
       heldByInstances(db, userUuid, 'is').as('held'),
       published.as('published'),
       heldByVolumes(db, userUuid, 'is').as('kept'),
       pushed.as('pushed'),
       unpacked.as('unpacked'),
+      heldByInstances(db, userUuid, 'is not').as('gone'),
+      heldByVolumes(db, userUuid, 'is not').as('goneVolumes'),
     ])
-    .selectAll()
+    .selectAll(['held', 'published', 'kept', 'pushed', 'unpacked'])
+    .select(['gone.instances as deleted', 'gone.liveInstances as liveDeleted'])
+    .select(['gone.liveVcpus as deletedVcpus', 'gone.liveMemoryMb as deletedMemoryMb'])
+    .select(['gone.snapshotMb as deletedSnapshotMb'])
+    .select(['goneVolumes.volumes as emptied', 'goneVolumes.totalVolumeMb as emptiedMb'])
     .executeTakeFirstOrThrow()
-}
-
-/**
- * The instances and volumes that are deleted but not yet removed from their host. Until then they hold an
- * address and room on a disk, and the host has work to do.
- */
-async function readDeleted(db: Db, userUuid: string) {
-  return db
-    .selectFrom([
-      heldByInstances(db, userUuid, 'is not').as('deleted'),
-      heldByVolumes(db, userUuid, 'is not').as('emptied'),
-    ])
-    .selectAll()
-    .executeTakeFirstOrThrow()
+  return {
+    used,
+    deleted: {
+      instances: deleted,
+      liveInstances: liveDeleted,
+      liveVcpus: deletedVcpus,
+      liveMemoryMb: deletedMemoryMb,
+      snapshotMb: deletedSnapshotMb,
+      volumes: emptied,
+      totalVolumeMb: emptiedMb,
+    },
+  }
 }
 
 /** Bytes in MiB, rounded up. */
@@ -141,10 +161,20 @@ export async function readQuotas({ db }: Database, userUuid: string): Promise<Qu
   return user && quotasOf(db, user)
 }
 
+/** The bounds of a single object of a user. Undefined if there is no such user. */
+export async function readLimits({ db }: Database, userUuid: string): Promise<QuotaLimits | undefined> {
+  const user = await db
+    .selectFrom('users')
+    .select(columnsOf('users'))
+    .where('uuid', '=', userUuid)
+    .executeTakeFirst()
+  return user && quotaLimitsOf(user)
+}
+
 /** The quotas of a user whose row was read. A transaction that enforces them has locked that row. */
-export async function quotasOf(db: Db, user: Row<'users'>): Promise<QuotaReport> {
-  const used = await readUsed(db, user.uuid)
-  return { userUuid: user.uuid, used, hard: hardQuotasOf(user), limits: quotaLimitsOf(user) }
+export async function quotasOf(db: Db, user: Row<'users'>): Promise<HeldQuotas> {
+  const held = await readHeld(db, user.uuid)
+  return { userUuid: user.uuid, ...held, hard: hardQuotasOf(user), limits: quotaLimitsOf(user) }
 }
 
 /**
@@ -152,9 +182,9 @@ export async function quotasOf(db: Db, user: Row<'users'>): Promise<QuotaReport>
  * ones that hosts have not removed yet, would pass twice a quota. The caller's transaction has locked the
  * user's row.
  */
-export async function refuseExcess(db: Db, quotas: QuotaReport, added: Partial<QuotaAmounts>): Promise<void> {
+export function refuseExcess(quotas: HeldQuotas, added: Partial<QuotaAmounts>): void {
   const excess = findQuotaExcess(quotas, added)
   if (excess) throw new Refused({ kind: 'quota', excess })
-  const tooMuch = findDeletedExcess(quotas, await readDeleted(db, quotas.userUuid), added)
+  const tooMuch = findDeletedExcess(quotas, quotas.deleted, added)
   if (tooMuch) throw new Refused({ kind: 'deleted-excess', excess: tooMuch })
 }

@@ -97,7 +97,7 @@ async function checkQuotas(db: Db, user: Row<'users'>, wanted: NewInstances): Pr
   const quotas = await quotasOf(db, user)
   const breach = findLimitBreach(quotas.limits, wanted)
   if (breach) throw new Refused({ kind: 'limit', breach })
-  await refuseExcess(db, quotas, { instances: 1, ...liveDemand(wanted, 1) })
+  refuseExcess(quotas, { instances: 1, ...liveDemand(wanted, 1) })
 }
 
 /** The reason, for people, why no clone was made or a master was not started. */

@@ -9,10 +9,10 @@ import {
 import { serviceDemand } from '../service/create.ts'
 import type { Database } from '../database.ts'
 import type { Db, Row } from '../schema/tables.ts'
+import { instanceColumns } from './row.ts'
 import type { InstanceRow } from './row.ts'
 import { attachToService, insertService } from '../service/insert.ts'
 import { insertVolumes } from '../volume/insert.ts'
-import { findByUuids } from './instances.ts'
 import { lockVolume, refuseUnavailable } from '../volume/locked-volume.ts'
 import { chooseNames, firstState, newInstanceRow } from './new-instances.ts'
 import type { NewInstances } from './new-instances.ts'
@@ -56,15 +56,14 @@ export async function insertInstances(
 ): Promise<CreateInstancesOutcome> {
   const { db } = deps.database
   const written = await orRefusal(() => db.transaction().execute((db) => insertAll(db, deps, wanted)))
-  if (!written.ok) return written
-  return { ok: true, instances: await findByUuids(deps.database, written.value) }
+  return written.ok ? { ok: true, instances: written.value } : written
 }
 
 async function insertAll(
   db: Db,
   deps: CreateInstancesDeps,
   wanted: NewInstances,
-): Promise<readonly string[]> {
+): Promise<readonly InstanceRow[]> {
   const user = await lockUser(db, wanted.userUuid)
   await checkQuotas(db, user, wanted)
   const suffix = deps.randomSuffix ?? randomSuffix
@@ -97,8 +96,9 @@ async function insertAll(
       volume: made[index] ?? existing?.uuid ?? null,
     }),
   )
-  await db.insertInto('instances').values(rows).execute()
-  return rows.map((row) => row.uuid)
+  const written = await db.insertInto('instances').values(rows).returning(instanceColumns).execute()
+  const byUuid = new Map(written.map((row) => [row.uuid, row]))
+  return rows.map(({ uuid }) => byUuid.get(uuid)!)
 }
 
 /**
@@ -145,7 +145,7 @@ async function checkQuotas(db: Db, user: Row<'users'>, wanted: NewInstances): Pr
   const made = wanted.service !== undefined && 'made' in wanted.service ? wanted.service.made : undefined
   const service = made === undefined ? {} : serviceDemand(made)
   const volumes = sizeMb === undefined ? {} : volumeDemand(sizeMb, count)
-  await refuseExcess(db, quotas, { instances: count, ...live, ...service, ...volumes })
+  refuseExcess(quotas, { instances: count, ...live, ...service, ...volumes })
 }
 
 function proposeName(wanted: NewInstances, suffix: string): string {

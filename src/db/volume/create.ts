@@ -30,7 +30,7 @@ export async function createVolume(
       const quotas = await quotasOf(db, user)
       const breach = findVolumeLimitBreach(quotas.limits, sizeMb)
       if (breach) throw new Refused({ kind: 'limit', breach })
-      await refuseExcess(db, quotas, volumeDemand(sizeMb, 1))
+      refuseExcess(quotas, volumeDemand(sizeMb, 1))
       const nodeIds = [await placeVolume(db, sizeMb)]
       const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
       const [uuid] = await insertVolumes(db, writer, {
