@@ -142,14 +142,18 @@ export function createNodeClient(options: {
     },
     async beginFirstBoot({ uuid, nodeId }) {
       const askedAtMs = options.nowMs()
-      const node = await addresses.find(nodeId)
+      // An address of any age will do: if it is wrong, the workflow's call begins the boot.
+      const node = await addresses.find(nodeId, Number.POSITIVE_INFINITY)
       if (options.nowMs() - askedAtMs > firstBootDelayMs)
         throw new NodeUnavailable('the address came too late')
       const init = { method: 'POST', timeoutMs: firstBootTimeoutMs } as const
-      const answer = await send(boots, node, `/instances/${uuid}/begin`, init).catch((error: unknown) => {
-        throw unanswered(nodeId, error)
-      })
-      return (expectOk(answer, nodeId).json as { up: boolean }).up
+      try {
+        const answer = await send(boots, node, `/instances/${uuid}/begin`, init)
+        return (expectOk(answer, nodeId).json as { up: boolean }).up
+      } catch (error) {
+        addresses.forget()
+        throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
+      }
     },
     async close() {
       await Promise.all([agent.close(), boots.destroy()])
@@ -228,8 +232,9 @@ function createAddressBook(options: {
   let known: readonly NodeRecord[] = []
   let readAtMs = Number.NEGATIVE_INFINITY
   return {
-    async find(nodeId: string): Promise<NodeRecord> {
-      if (options.nowMs() - readAtMs > addressTtlMs) {
+    async find(nodeId: string, maxAgeMs = addressTtlMs): Promise<NodeRecord> {
+      const ageMs = options.nowMs() - readAtMs
+      if (ageMs > maxAgeMs || (ageMs > addressTtlMs && !known.some(({ id }) => id === nodeId))) {
         known = await options.listNodes()
         readAtMs = options.nowMs()
       }
@@ -238,6 +243,7 @@ function createAddressBook(options: {
       return node
     },
     forget() {
+      known = []
       readAtMs = Number.NEGATIVE_INFINITY
     },
   }

@@ -39,6 +39,8 @@ const headersTimeoutMs = 60_000
 /** The longest pause between two pieces of a body. */
 const bodyTimeoutMs = 30_000
 const maxConnections = 16
+/** How long an unused connection is kept, so that a create after a pause need not connect first. */
+const keepAliveMs = 300_000
 /**
  * The most redirects of one request. A registry may keep its blobs elsewhere and redirect the client there.
  */
@@ -54,6 +56,7 @@ export function createRegistryHttp(options: {
     connect: { timeout: connectTimeoutMs },
     headersTimeout: headersTimeoutMs,
     bodyTimeout: bodyTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
   })
 
   async function tokenFor(repository: string): Promise<string> {

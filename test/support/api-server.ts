@@ -86,6 +86,8 @@ export interface FakeNodes extends NodeClient {
   readonly calls: string[]
   /** Hosts bring first boots up at once, with this time until the kernel has booted. */
   firstBootUs?: number
+  /** Until it resolves, no first boot is over. */
+  holdsFirstBoots?: Promise<void>
   fails?: Error
 }
 
@@ -239,6 +241,7 @@ function createFakeNodes(): FakeNodes {
     async beginFirstBoot({ uuid }) {
       calls.push('first boot')
       if (nodes.fails) throw nodes.fails
+      await nodes.holdsFirstBoots
       const { firstBootUs: bootTimeUs } = nodes
       if (bootTimeUs === undefined) return false
       const times = {

@@ -7,7 +7,7 @@ import { insertInstances } from '../../db/instance/create.ts'
 import type { ServiceChoice } from '../../db/instance/new-instances.ts'
 import { workflowSettings } from '../../db/instance/settings.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
-import { readQuotas } from '../../db/account/quotas.ts'
+import { readLimits } from '../../db/account/quotas.ts'
 import type { AttachedService } from '../../db/service/row.ts'
 import { attachedServices } from '../../db/service/services.ts'
 import { findVolumes } from '../../db/volume/volumes.ts'
@@ -23,7 +23,7 @@ import { startCertificateWorkflows } from '../certificate/workflows.ts'
 import type { ApiDeps } from '../deps.ts'
 import { wasTold } from '../told-workflow.ts'
 import { unmadeEntry } from '../failed-entry.ts'
-import { createFirstBoots } from './first-boots.ts'
+import { createFirstBoots, headStart } from './first-boots.ts'
 import { waitMs } from './waiting.ts'
 import { newInstances, oversizedProcess } from './new-instance.ts'
 import type { InstanceBody } from './new-instance.ts'
@@ -37,7 +37,7 @@ import { waitForStart } from './start-waiting.ts'
 
 type Entry = OperationEntry<typeof createInstances> | FailedEntry
 
-/** How many workflow starts one request may have under way. */
+/** How many workflow starts, and how many requests to the registry, one request may have under way. */
 const maxConcurrent = 10
 
 /**
@@ -49,9 +49,14 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
   return async ({ objects }, call) => {
     const bodies = objects.map(({ parameters }) => parameters)
     const ended = beginSpan('api: create, until the row is there')
-    await refuseInvalid(deps, call, bodies)
-    const created: (readonly (InstanceRow | FailedEntry)[])[] = []
     const { metroDomain } = deps.settings
+    // The registry is asked beside the database. It is the slowest to answer.
+    const [images] = await Promise.all([
+      boundedMap(bodies, maxConcurrent, async ({ image }) => await findImage(deps, call, image)),
+      refuseInvalid(deps, call, bodies),
+    ])
+    const created: (readonly (InstanceRow | FailedEntry)[])[] = []
+    const boots: Promise<void>[] = []
     const services = bodies.map((body) => serviceChoice(body.service_group, metroDomain))
     const made = services.map((service) =>
       service !== undefined && 'made' in service ? service.made : undefined,
@@ -60,18 +65,20 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
     for (const [index, body] of bodies.entries()) {
       const wrong = taken[index]
       const service = services[index]
+      const image = images[index]!
       const instances =
         wrong === undefined
-          ? await createObject(deps, call, { body, service })
+          ? await createObject(deps, call, { body, image, service })
           : [unmadeEntry(wrong, body.name)]
       for (const row of instances.filter(isRow)) {
         ended(row.uuid)
-        beginFirstBoot(call, row)
+        boots.push(beginFirstBoot(call, row))
       }
       created.push(instances)
     }
     const rows = created.flat().filter(isRow)
     await startMadeVolumes(deps, call, rows)
+    if (bodies.some((body) => waitMs(body.wait_timeout_ms ?? 0) > 0)) await headStart(boots)
     const [attached] = await Promise.all([
       attachedServices(deps.database, rows),
       startWorkflows(deps, call, rows),
@@ -98,8 +105,8 @@ function isRow(one: InstanceRow | FailedEntry): one is InstanceRow {
  */
 async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly InstanceBody[]): Promise<void> {
   const { place } = createInstances
-  const quotas = await readQuotas(deps.database, call.identity.userUuid)
-  if (quotas === undefined) throw requestError('unauthenticated')
+  const limits = await readLimits(deps.database, call.identity.userUuid)
+  if (limits === undefined) throw requestError('unauthenticated')
   const problems = bodies.flatMap((body): readonly Problem[] => {
     const found: Problem[] = []
     if (parseImageReference(body.image) === undefined) {
@@ -114,12 +121,12 @@ async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly Instanc
       found.push(problem('onlyWith', { name: 'wait_timeout_ms', other: "'autostart'", place }))
     }
     found.push(...serviceChoiceProblems(body.service_group, deps.settings.metroDomain))
-    found.push(...volumeChoiceProblems(body, quotas.limits))
+    found.push(...volumeChoiceProblems(body, limits))
     const oversized = oversizedProcess(body)
     if (oversized !== undefined) found.push(oversized)
-    const breach = findLimitBreach(quotas.limits, {
-      memoryMb: body.memory_mb ?? Math.max(defaultMemoryMb, quotas.limits.minMemoryMb),
-      vcpus: body.vcpus ?? Math.max(defaultVcpus, quotas.limits.minVcpus),
+    const breach = findLimitBreach(limits, {
+      memoryMb: body.memory_mb ?? Math.max(defaultMemoryMb, limits.minMemoryMb),
+      vcpus: body.vcpus ?? Math.max(defaultVcpus, limits.minVcpus),
     })
     if (breach !== undefined && body[breach.parameter] !== undefined) {
       found.push(rangeProblem({ name: breach.parameter, min: breach.min, max: breach.max }))
@@ -132,9 +139,16 @@ async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly Instanc
 async function createObject(
   deps: ApiDeps,
   call: Call,
-  { body, service }: { readonly body: InstanceBody; readonly service: ServiceChoice | undefined },
+  {
+    body,
+    image,
+    service,
+  }: {
+    readonly body: InstanceBody
+    readonly image: Awaited<ReturnType<typeof findImage>>
+    readonly service: ServiceChoice | undefined
+  },
 ): Promise<readonly (InstanceRow | FailedEntry)[]> {
-  const image = await findImage(deps, call, body.image)
   if ('message' in image) return [unmadeEntry(image, body.name)]
   const outcome = await insertInstances(deps, newInstances(call.identity.userUuid, { body, image, service }))
   return outcome.ok ? outcome.instances : [unmadeEntry(writeRefusalProblem(outcome.refusal), body.name)]

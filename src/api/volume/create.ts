@@ -3,7 +3,7 @@ import { RequestError, requestError } from '../../contract/errors.ts'
 import type { OperationBody, OperationEntry } from '../../contract/operation.ts'
 import type { createVolumes } from '../../contract/volume/operations.ts'
 import { createVolume } from '../../db/volume/create.ts'
-import { readQuotas } from '../../db/account/quotas.ts'
+import { readLimits } from '../../db/account/quotas.ts'
 import type { VolumeRow } from '../../db/volume/row.ts'
 import { findVolumes } from '../../db/volume/volumes.ts'
 import { parseObjectName } from '../../domain/object-name.ts'
@@ -23,10 +23,10 @@ type Body = OperationBody<typeof createVolumes>
  */
 export function volumesCreate(deps: ApiDeps): Handler<typeof createVolumes> {
   return async ({ objects }, call) => {
-    const quotas = await readQuotas(deps.database, call.identity.userUuid)
-    if (quotas === undefined) throw requestError('unauthenticated')
+    const limits = await readLimits(deps.database, call.identity.userUuid)
+    if (limits === undefined) throw requestError('unauthenticated')
     const bodies = objects.map(({ parameters }) => parameters)
-    const problems = bodies.flatMap((body) => sizeProblems(body.size_mb, quotas))
+    const problems = bodies.flatMap((body) => sizeProblems(body.size_mb, { limits }))
     if (problems.length > 0) throw new RequestError(problems)
     const created: (VolumeRow | FailedEntry)[] = []
     for (const body of bodies) created.push(await createOne(deps, call, body))

@@ -18,6 +18,7 @@ describe('creating instances', () => {
   beforeEach(async () => {
     delete api.nodes.fails
     delete api.nodes.firstBootUs
+    delete api.nodes.holdsFirstBoots
     resetFaults(api.control)
     user = await api.addUser()
   })
@@ -148,6 +149,16 @@ describe('creating instances', () => {
     })
     assert.deepEqual([created.state, created.boot_time_us], ['running', 54_321])
     assert.equal((await view(created.uuid)).state, 'running')
+  })
+
+  it('starts the workflow while the first boot goes on', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    api.nodes.holdsFirstBoots = promise
+    const created = await user.api.one('createInstances', {
+      body: { image: 'hello', autostart: true, wait_timeout_ms: 5_000 },
+    })
+    assert.equal(created.state, 'running')
+    resolve()
   })
 
   it('leaves the first boot to the workflow where the host does not answer', async () => {

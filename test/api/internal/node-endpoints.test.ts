@@ -147,14 +147,18 @@ describe('the API as a client of hosts', () => {
    * A host that answers calls with `answer`, and a client that finds it in the database. `told` changes what
    * the client reads there.
    */
-  async function hostThat(answer: RequestListener, told: () => Partial<NodeRecord> = () => ({})) {
+  async function hostThat(
+    answer: RequestListener,
+    told: () => Partial<NodeRecord> = () => ({}),
+    nowMs: () => number = Date.now,
+  ) {
     const server = createServer(answer)
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     await addNode(api.database)
     const nodes = createNodeClient({
-      nowMs: Date.now,
+      nowMs,
       listNodes: async () => {
         const [known] = await listNodes({ database: api.database, secretBox: testSecretBox })
         return [{ ...known!, agentUrl, ...told() }]
@@ -202,6 +206,30 @@ describe('the API as a client of hosts', () => {
     goAway()
     await assert.rejects(nodes.beginFirstBoot(instance), NodeUnavailable)
     await nodes.close()
+  })
+
+  it('begins a first boot at an old address without reading it again, unless the host has moved', async () => {
+    let nowMs = 0
+    let read = 0
+    let secret = 'a secret'
+    const answer: RequestListener = (request, response) => {
+      const known = request.headers.authorization === `Bearer ${secret}`
+      response.writeHead(known ? 200 : 401).end(JSON.stringify({ up: true }))
+    }
+    const told = () => {
+      read++
+      return { agentSecret: secret }
+    }
+    const { nodes, goAway } = await hostThat(answer, told, () => nowMs)
+    const instance = { uuid: 'x', nodeId: 'local' }
+    for (nowMs of [0, 60_000, 3_600_000]) assert.equal(await nodes.beginFirstBoot(instance), true)
+    assert.equal(read, 1)
+    secret = 'another secret'
+    await assert.rejects(nodes.beginFirstBoot(instance), NodeUnavailable)
+    assert.equal(await nodes.beginFirstBoot(instance), true)
+    assert.equal(read, 2)
+    await nodes.close()
+    goAway()
   })
 
   it('answers with an empty log if the host does not know the instance', async () => {
