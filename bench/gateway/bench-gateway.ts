@@ -36,6 +36,8 @@ const Kind = {
   Tcp: 'TCP through TLS',
   Body1: 'answers of 1 MiB',
   Body100: 'answers of 100 MiB',
+  Upload1: 'requests of 1 MiB',
+  Upload100: 'requests of 100 MiB',
 } as const
 type Kind = (typeof Kind)[keyof typeof Kind]
 
@@ -48,10 +50,19 @@ const aims: readonly { readonly kind: Kind; readonly than: string; readonly rati
   { kind: Kind.Tcp, than: 'HAProxy', ratio: 0.8 },
   { kind: Kind.Body1, than: 'HAProxy', ratio: 0.8 },
   { kind: Kind.Body100, than: 'HAProxy', ratio: 0.8 },
+  { kind: Kind.Upload1, than: 'HAProxy', ratio: 0.8 },
+  { kind: Kind.Upload100, than: 'HAProxy', ratio: 0.8 },
 ]
 const aimAddedUs = 60
+/** The kinds with large bodies: their size, and whether the client sends them. */
+const bodyKinds: ReadonlyMap<Kind, { readonly mebibytes: number; readonly sent: boolean }> = new Map([
+  [Kind.Body1, { mebibytes: 1, sent: false }],
+  [Kind.Body100, { mebibytes: 100, sent: false }],
+  [Kind.Upload1, { mebibytes: 1, sent: true }],
+  [Kind.Upload100, { mebibytes: 100, sent: true }],
+])
 /** The kinds whose figures are bytes. */
-const inBytes: ReadonlySet<Kind> = new Set([Kind.Tcp, Kind.Body1, Kind.Body100])
+const inBytes: ReadonlySet<Kind> = new Set([Kind.Tcp, ...bodyKinds.keys()])
 
 /** The figures of one proxy and one kind in one round. They count requests, or for TCP bytes. */
 interface Measured {
@@ -97,7 +108,7 @@ export async function benchGateway(root: string): Promise<Section> {
     for (let round = -warmUpRounds; round < rounds; round++) {
       if (round === 0) results.clear()
       for (const kind of Object.values(Kind)) {
-        for (const proxy of proxies) await measure({ kind, proxy, root, results })
+        for (const proxy of proxies) await measure({ kind, proxy, root, directory, results })
       }
       if (round < 0) continue
       for (const proxy of proxies) added.get(proxy.name)?.push(await addedLatencyUs(proxy, upstreams))
@@ -127,11 +138,12 @@ async function measure(what: {
   readonly kind: Kind
   readonly proxy: Proxy
   readonly root: string
+  readonly directory: string
   readonly results: Results
 }): Promise<void> {
   const { kind, proxy, results } = what
   const usedBefore = processorSeconds(proxy.pid)
-  const loaded = await load(kind, proxy, what.root)
+  const loaded = await load(kind, proxy, what)
   if (loaded === undefined) return
   const amount = loaded.perSecond * seconds * (inBytes.has(kind) ? 1e-6 : 1)
   const costUs = ((processorSeconds(proxy.pid) - usedBefore) * 1e6) / amount
@@ -144,13 +156,13 @@ async function measure(what: {
 async function load(
   kind: Kind,
   { name, ports }: Proxy,
-  root: string,
+  { root, directory }: { readonly root: string; readonly directory: string },
 ): Promise<Omit<Measured, 'costUs'> | undefined> {
   if (kind === Kind.Tcp) {
     return ports.tcp === undefined ? undefined : { perSecond: await loadByOpenssl(ports.tcp, tcpConnections) }
   }
-  if (kind === Kind.Body1 || kind === Kind.Body100) {
-    return ports.bodies === undefined ? undefined : await loadBodies(kind, `http://127.0.0.1:${ports.bodies}`)
+  if (bodyKinds.has(kind)) {
+    return ports.bodies === undefined ? undefined : await loadBodies(kind, ports.bodies, directory)
   }
   // Clients send no server name for an IP address, and some proxies need one, so the URL has a name.
   const secure = `https://localhost:${ports.https}/`
@@ -165,10 +177,20 @@ async function load(
   return found
 }
 
-async function loadBodies(kind: Kind, origin: string): Promise<Omit<Measured, 'costUs'>> {
-  const found = await loadByWrk(`${origin}/${kind === Kind.Body1 ? 1 : 100}`, bodyConnections)
+async function loadBodies(kind: Kind, port: number, directory: string): Promise<Omit<Measured, 'costUs'>> {
+  const { mebibytes, sent } = bodyKinds.get(kind)!
+  const url = `http://127.0.0.1:${port}/${sent ? 'taken' : mebibytes}`
+  const script = sent ? wrkScript(directory, mebibytes) : undefined
+  const found = await loadByWrk(url, bodyConnections, script === undefined ? {} : { script })
   if (found.failed > 0) throw new Error(`${kind}: ${found.failed} requests failed`)
-  return { perSecond: found.bytesPerSecond ?? 0 }
+  return { perSecond: sent ? found.perSecond * mebibytes * 2 ** 20 : (found.bytesPerSecond ?? 0) }
+}
+
+/** Writes the file that has wrk send bodies of this size, and returns its path. */
+function wrkScript(directory: string, mebibytes: number): string {
+  const file = path.join(directory, `send-${mebibytes}.lua`)
+  writeFileSync(file, `wrk.method = "POST"\nwrk.body = string.rep("x", ${mebibytes << 20})\n`)
+  return file
 }
 
 /** Measures what a proxy adds to a request when nothing else is under way. */

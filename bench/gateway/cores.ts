@@ -91,7 +91,9 @@ async function start(processes: number): Promise<Running> {
 
 async function measure({ scene, main }: Running): Promise<Measured> {
   const before = processorSeconds(main.pid ?? 0)
-  const { perSecond, failed } = await loadByWrk(`http://127.0.0.1:${scene.port}/`, connections, sceneHost)
+  const { perSecond, failed } = await loadByWrk(`http://127.0.0.1:${scene.port}/`, connections, {
+    host: sceneHost,
+  })
   if (failed > 0) throw new Error(`${failed} requests failed`)
   const used = processorSeconds(main.pid ?? 0) - before
   return { perSecond, costUs: (used * 1e6) / (perSecond * seconds) }

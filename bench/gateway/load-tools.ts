@@ -24,10 +24,29 @@ const slackMs = 30_000
 
 /**
  * Loads with HTTP/1.1 and keep-alive, by wrk. `host` is the name that is asked for, if it is not the URL's.
+ * `script` is a file for wrk that says what requests look like.
  */
-export async function loadByWrk(url: string, connections: number, host?: string): Promise<WebLoad> {
-  const args = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '--latency', url]
-  const output = await text(host === undefined ? args : [...args, '-H', `Host: ${host}`])
+export async function loadByWrk(
+  url: string,
+  connections: number,
+  { host, script }: { readonly host?: string; readonly script?: string } = {},
+): Promise<WebLoad> {
+  const how = [
+    ...(host === undefined ? [] : ['-H', `Host: ${host}`]),
+    ...(script === undefined ? [] : ['-s', script]),
+  ]
+  const args = [
+    'wrk',
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '--timeout',
+    '10s',
+    '--latency',
+    ...how,
+    url,
+  ]
+  const output = await text(args)
   const failed = /Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1] ?? '0'
   const socketErrors = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(output)
   const broken = (socketErrors?.slice(1) ?? []).reduce((sum, count) => sum + Number(count), 0)

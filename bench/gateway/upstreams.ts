@@ -10,7 +10,7 @@ import { nginxTemporaryPaths } from './reference-proxies.ts'
 export interface Upstreams {
   readonly http: number
   readonly tcp: number
-  /** Answers `/1` and `/100` with a body of as many MiB. */
+  /** Answers `/1` and `/100` with a body of as many MiB, and `/taken` once it has read a request's body. */
   readonly bodies: number
   stop(): void
 }
@@ -69,6 +69,15 @@ http {
   server {
     listen 127.0.0.1:${bodiesPort};
     root ${directory};
+    location = /taken {
+      # A body is kept in memory until it is complete, and is dropped then.
+      client_max_body_size 0;
+      client_body_buffer_size ${bodyMebibytes.at(-1)}m;
+      proxy_pass http://127.0.0.1:${bodiesPort}/empty;
+      proxy_pass_request_body off;
+      proxy_set_header Content-Length "";
+    }
+    location = /empty { return 204; }
   }
 }
 `,
