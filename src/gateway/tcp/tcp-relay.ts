@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Admission } from '../traffic.ts'
+import { writeAndFree } from '../write-and-free.ts'
 
 /** How long the remaining side may take none of the last bytes, once the other side has closed. */
 const lastBytesMs = 60_000
@@ -45,7 +46,7 @@ export class TcpRelay {
     upstream.on('data', (chunk: Buffer) => {
       this.movedAtMs = performance.now()
       admission.touch()
-      if (!client.write(chunk) && client.writableLength >= maxUnreadBytes) upstream.pause()
+      if (!writeAndFree(client, chunk) && client.writableLength >= maxUnreadBytes) upstream.pause()
     })
     client.on('drain', () => upstream.resume())
     upstream.once('end', () => client.end())
@@ -104,7 +105,7 @@ export class TcpRelay {
     const waking = this.#admission.awaken()
     if (waking === undefined) {
       const upstream = this.#upstream
-      if (!upstream.write(chunk) && upstream.writableLength >= maxUnreadBytes) this.#client.pause()
+      if (!writeAndFree(upstream, chunk) && upstream.writableLength >= maxUnreadBytes) this.#client.pause()
       return
     }
     this.#client.pause()
@@ -131,7 +132,7 @@ export class TcpRelay {
     }
     const held = this.#held ?? []
     this.#held = undefined
-    for (const chunk of held) this.#upstream.write(chunk)
+    for (const chunk of held) writeAndFree(this.#upstream, chunk)
     if (this.#endHeld) this.#upstream.end()
     else if (!this.#upstream.writableNeedDrain) this.#client.resume()
   }

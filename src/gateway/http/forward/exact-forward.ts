@@ -8,6 +8,7 @@ import { relayBody } from './plain-forward.ts'
 import { UpstreamFault } from '../request-observer.ts'
 import { faultOf } from '../upstream/upstream-fault.ts'
 import { trailerFields, upstreamFields } from '../upstream/upstream-fields.ts'
+import { writeAndFree } from '../../write-and-free.ts'
 
 /**
  * Forwards the requests that need every step of the protocol: those with `Expect`, a body without a length
@@ -91,7 +92,7 @@ class ExactForward implements Forwarding {
       return
     }
     body.on('data', (chunk: Buffer) => {
-      if (!sent.write(chunk)) body.pause()
+      if (!writeAndFree(sent, chunk)) body.pause()
     })
     sent.on('drain', () => body.resume())
     body.on('end', () => {

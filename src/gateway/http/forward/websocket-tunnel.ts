@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { WebSocketFrames, goingAwayFrame } from './websocket-frames.ts'
+import { writeAndFree } from '../../write-and-free.ts'
 
 export interface TunnelOptions {
   readonly client: Duplex
@@ -72,14 +73,15 @@ export class WebSocketTunnel {
     if (this.#saidGoodbye) return
     this.#onMoved()
     const bytes = this.#fromInstance.follow(chunk, { stop: this.#goingAway })
-    if (!this.#client.write(bytes === chunk.length ? chunk : chunk.subarray(0, bytes))) this.#instance.pause()
+    if (!writeAndFree(this.#client, bytes === chunk.length ? chunk : chunk.subarray(0, bytes)))
+      this.#instance.pause()
     if (this.#goingAway && this.#fromInstance.atBoundary) this.#sayGoodbye()
   }
 
   #toInstance(chunk: Buffer): void {
     this.#onMoved()
     this.#fromClient.follow(chunk, { stop: false })
-    if (this.#instance.writable && !this.#instance.write(chunk)) this.#client.pause()
+    if (this.#instance.writable && !writeAndFree(this.#instance, chunk)) this.#client.pause()
     if (this.#saidGoodbye && this.#fromClient.closing) this.#client.end()
   }
 

@@ -4,6 +4,7 @@ import type { AnswerHandler } from './answer-reader.ts'
 import { copyBytes } from './lent-copies.ts'
 import type { HttpLimits } from '../http-limits.ts'
 import type { Sweep, Watched } from '../sweep.ts'
+import { writeAndFree } from '../../write-and-free.ts'
 
 /**
  * A request that uses a connection to an instance, until its answer is complete or the connection fails.
@@ -91,10 +92,13 @@ export class UpstreamConnection implements Watched {
     this.#socket?.write(head, 'latin1')
   }
 
-  /** Sends a piece of the request's body. Returns false if the caller has to wait for `drained`. */
+  /**
+   * Sends a piece of the request's body, and frees its memory. Returns false if the caller has to wait for
+   * `drained`.
+   */
   write(chunk: Buffer): boolean {
     this.movedAtMs = this.#options.sweep.nextLookMs
-    return this.#socket?.write(chunk) ?? true
+    return this.#socket === undefined || writeAndFree(this.#socket, chunk)
   }
 
   /** Reads nothing more for now. The instance is not to blame for the pause, so it is not watched. */
