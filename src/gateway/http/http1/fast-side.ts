@@ -6,6 +6,7 @@ import type { ClientSide } from '../client-side.ts'
 import type { FastBody } from './fast-body.ts'
 import { joinFieldLines } from '../field-lines.ts'
 import { dateLine } from '../http-date.ts'
+import { writeInTurn } from '../turn-writes.ts'
 import { withCopy } from '../upstream/lent-copies.ts'
 
 /**
@@ -105,7 +106,7 @@ export class FastSide implements ClientSide {
     if (this.#text === '') return
     const text = this.#text
     this.#text = ''
-    this.#socket.write(text, 'latin1')
+    writeInTurn(this.#socket, text)
   }
 
   write(chunk: Buffer): boolean {

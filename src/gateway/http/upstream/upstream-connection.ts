@@ -4,6 +4,7 @@ import type { AnswerHandler } from './answer-reader.ts'
 import { copyBytes } from './lent-copies.ts'
 import type { HttpLimits } from '../http-limits.ts'
 import type { Sweep, Watched } from '../sweep.ts'
+import { writeInTurn } from '../turn-writes.ts'
 import { writeAndFree } from '../../write-and-free.ts'
 
 /**
@@ -89,7 +90,7 @@ export class UpstreamConnection implements Watched {
     this.movedAtMs = this.#options.sweep.nextLookMs
     this.limitMs = this.#options.limits.responseHeaderMs
     this.#reader.begin(request, { toHead: request.method === 'HEAD' })
-    this.#socket?.write(head, 'latin1')
+    if (this.#socket !== undefined) writeInTurn(this.#socket, head)
   }
 
   /**
