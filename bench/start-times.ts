@@ -29,6 +29,7 @@ const runs = 7
  * to be quiet again.
  */
 const settleMs = 5_000
+const freeingMs = 1_000
 const templateMemoryMb = 128
 
 /**
@@ -44,6 +45,8 @@ export async function benchStarts(stack: Stack, hand: Hand): Promise<Section> {
   const fromTemplate: Start[] = []
   for (let run = 0; run < runs; run++) {
     byHand.push(await startByHand({ ...hand, ...guestOf(image), memoryMb: templateMemoryMb + 1 + run }))
+    // The VM by hand is gone, but the kernel still frees its memory.
+    await delay(freeingMs)
     // A size that was never started has no template, so this start boots the guest.
     boots.push(await timedStart(stack, templateMemoryMb + 1 + run))
     await delay(settleMs)

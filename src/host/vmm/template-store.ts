@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { footprintMb } from '../../domain/host/memory-room.ts'
 import { newUserGroup } from './control-groups.ts'
 import type { ControlGroups } from './control-groups.ts'
@@ -134,6 +135,7 @@ export class TemplateStore {
     const entry: Entry = { template: undefined, building: undefined, heldMb: 0, isProved: false }
     this.#entries.set(key, entry)
     this.#making = this.#making.then(async () => {
+      await delay(answerMs)
       if (this.#closed) return
       if (this.#hasRoomFor(spec.memoryMb)) await this.#build(key, spec, entry)
       else this.#entries.delete(key)
@@ -190,6 +192,9 @@ interface Entry {
   building: AbortController | undefined
   heldMb: number
 }
+
+/** Somebody waits for the answer that the boot before has ended. The template would delay it. */
+const answerMs = 100
 
 /** The most templates that are kept. Each takes some 60 MiB of memory. */
 export const maxTemplates = 4
