@@ -193,7 +193,10 @@ interface Entry {
   heldMb: number
 }
 
-/** Somebody waits for the answer that the boot before has ended. The template would delay it. */
+/**
+ * How long the making of a template waits. The answer to the boot before is still on its way to somebody who
+ * waits for it, and the making would delay it.
+ */
 const answerMs = 100
 
 /** The most templates that are kept. Each takes some 60 MiB of memory. */
