@@ -73,8 +73,8 @@ export class WebSocketTunnel {
     if (this.#saidGoodbye) return
     this.#onMoved()
     const bytes = this.#fromInstance.follow(chunk, { stop: this.#goingAway })
-    if (!writeAndFree(this.#client, bytes === chunk.length ? chunk : chunk.subarray(0, bytes)))
-      this.#instance.pause()
+    const passed = bytes === chunk.length ? chunk : chunk.subarray(0, bytes)
+    if (!writeAndFree(this.#client, passed)) this.#instance.pause()
     if (this.#goingAway && this.#fromInstance.atBoundary) this.#sayGoodbye()
   }
 
