@@ -252,6 +252,25 @@ onBothRoads('a body through the gateway', () => {
     assert.match(await readAll(socket), /^HTTP\/1\.1 403 [^]*\r\n\r\nno$/)
   })
 
+  for (const length of ['Transfer-Encoding: chunked', `Content-Length: ${16 * mebibyte}`]) {
+    it(`may come long after its answer, and is then read and dropped (${length})`, async () => {
+      await front.close()
+      front = await TestFront.start({ limits: { lingerMs: 30_000 } })
+      await answeredBy(
+        Upstream.raw((socket) => socket.write('HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno')),
+      )
+      const socket = await open(`POST / HTTP/1.1\r\nHost: app.test\r\n${length}\r\n\r\n`)
+      const answer = readAll(socket)
+      if (length.includes('chunked')) socket.write(`${(16 * mebibyte).toString(16)}\r\n`)
+      for (let count = 0; count < 16; count += 1) {
+        socket.write(Buffer.alloc(mebibyte))
+        if (count === 0) await once(socket, 'data')
+      }
+      if (length.includes('chunked')) socket.write('\r\n0\r\n\r\n')
+      assert.match(await answer, /^HTTP\/1\.1 403 [^]*\r\n\r\nno$/)
+    })
+  }
+
   it('of an event stream arrives event by event', async () => {
     let send: ((event: string) => void) | undefined
     await answeredBy(

@@ -113,8 +113,9 @@ class ExactForward implements Forwarding {
     response.on('data', (chunk: Buffer) => this.#exchange.data(chunk))
     response.on('end', () => {
       this.#over = true
-      this.#exchange.end(response.rawTrailers)
+      // The client's side reads the rest of the body from then on.
       this.#body?.destroy()
+      this.#exchange.end(response.rawTrailers)
       this.#request?.destroy()
     })
   }

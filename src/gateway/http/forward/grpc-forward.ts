@@ -97,9 +97,9 @@ class GrpcForward implements Forwarding {
   #end(stream: ClientHttp2Stream): void {
     if (this.#over || stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
     this.#over = true
-    this.#exchange.end(this.#trailers)
     // An answer may end before its request. The rest of the request is not needed then.
     this.#body?.destroy()
+    this.#exchange.end(this.#trailers)
     if (!stream.writableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
     this.#release()
   }
