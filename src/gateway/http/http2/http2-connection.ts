@@ -325,6 +325,7 @@ export class Http2Connection implements StreamHome, FrameTaker, Watched {
       ended,
       window: this.flow.streamWindow,
       receiveWindow: Math.max(limits.streamWindowBytes, defaultWindow),
+      lingerMs: limits.lingerMs,
     })
     this.#streams.add(stream)
     this.client.openStreams += 1
@@ -358,7 +359,7 @@ export class Http2Connection implements StreamHome, FrameTaker, Watched {
     const stream = this.#streams.find(id)
     if (stream === undefined) return this.#budget.idle()
     stream.gone()
-    this.#budget.reset()
+    if (!stream.isAnswered) this.#budget.reset()
   }
 
   #settings(flags: number, bytes: Buffer, from: number, to: number): void {

@@ -49,9 +49,11 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
   readonly #home: StreamHome
   readonly #body: Http2Body | undefined
   readonly #isHead: boolean
+  readonly #lingerMs: number
   #requestEnded: boolean
   #answerEnded = false
   #closed = false
+  #isError = false
   #hasBody = true
   #requestTrailers = noFields
   /** Where the last frame of this stream stands, while it may be marked as the last one. */
@@ -63,6 +65,7 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
   #trailers: string | undefined
   /** Whether the answer has no use for the rest of the request. */
   #resetsRequest = false
+  #lingering: NodeJS.Timeout | undefined
   #onDrain: (() => void) | undefined
   #tunnel: Http2Tunnel | undefined
 
@@ -74,6 +77,7 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
     readonly ended: boolean
     readonly window: number
     readonly receiveWindow: number
+    readonly lingerMs: number
   }) {
     this.id = options.id
     this.#home = options.home
@@ -81,6 +85,7 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
     this.#requestEnded = options.ended
     this.window = options.window
     this.receiveWindow = options.receiveWindow
+    this.#lingerMs = options.lingerMs
     if (options.ended && !options.isTunnel) return
     this.#body = new Http2Body((bytes) => this.#home.taken(this, bytes))
     if (options.ended) this.#body.finish()
@@ -100,6 +105,10 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
 
   get requestEnded(): boolean {
     return this.#requestEnded
+  }
+
+  get isAnswered(): boolean {
+    return this.#answerEnded
   }
 
   get isWaiting(): boolean {
@@ -126,6 +135,7 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
   head(status: number, _reason: string, fields: string[]): void {
     this.headGiven = true
     if (this.#closed) return
+    this.#isError = status >= 400
     this.#hasBody = !this.#isHead && status !== 204 && status !== 304
     if (!fields.some((name, at) => at % 2 === 0 && name === 'date')) fields.push('date', httpDate())
     const block = this.#home.blockStart + encodeStatus(status) + encodeFields(fields)
@@ -233,8 +243,18 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
       output.send(frameHead(0, FrameType.Data, Flag.EndStream, this.id))
     }
     if (this.#requestEnded) this.#close()
-    // The rest of the request is not needed.
-    else if (this.#resetsRequest) this.#reset(ErrorCode.NoError)
+    else if (this.#resetsRequest) this.#dropRest()
+  }
+
+  /**
+   * Drops the rest of the request, then ends the stream. A client that reads an error stops soon, and curl
+   * 7.88 loses the answer if the gateway ends the stream before. After any other answer that curl would send
+   * on, and never look for the end.
+   */
+  #dropRest(): void {
+    if (!this.#isError) return this.#reset(ErrorCode.NoError)
+    this.#body?.resume()
+    this.#lingering = setTimeout(() => this.#reset(ErrorCode.NoError), this.#lingerMs)
   }
 
   #reset(code: ErrorCode): void {
@@ -247,6 +267,7 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
   #close(): void {
     if (this.#closed) return
     this.#closed = true
+    clearTimeout(this.#lingering)
     this.#pending = []
     this.#pendingBytes = 0
     this.#home.closed(this)
