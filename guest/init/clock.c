@@ -2,7 +2,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "init.h"
 
@@ -24,13 +23,14 @@ void reseed_random(const char *entropy, size_t length) {
     char bytes[MAX_ENTROPY_BYTES];
   } pool;
   if (length == 0 || length > sizeof pool.bytes) die("expected 1 to %d random bytes for this guest, got %zu", MAX_ENTROPY_BYTES, length);
-  int fd = open("/dev/urandom", O_RDWR | O_CLOEXEC);
+  /* It stays open for the next time, when the application waits for the end of this. */
+  static int fd = -1;
+  if (fd < 0) fd = open("/dev/urandom", O_RDWR | O_CLOEXEC);
   if (fd < 0) die("no /dev/urandom");
   pool.info.entropy_count = (int)length * 8;
   pool.info.buf_size = (int)length;
   memcpy(pool.bytes, entropy, length);
   if (ioctl(fd, RNDADDENTROPY, &pool) < 0 || ioctl(fd, RNDRESEEDCRNG) < 0) die("can not seed the random pool");
-  close(fd);
   explicit_bzero(&pool, sizeof pool);
 }
 

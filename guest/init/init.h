@@ -91,6 +91,11 @@ void channel_send(const char *line);
 char *channel_line(void);
 /* Blocks until a complete line has arrived. */
 char *channel_wait_line(void);
+/*
+ * Reads a line that is this word and a number. It does without `sscanf`, which is much code for a processor
+ * that is emulated and has slept, while the application's traffic waits.
+ */
+bool read_number(const char *line, const char *word, long long *number);
 /* Blocks until `length` bytes are read into `buffer`. */
 void channel_read_exactly(char *buffer, size_t length);
 /* Waits until the host has taken everything that was sent, at most `timeout_ms`. */

@@ -13,9 +13,10 @@
 #define SHOW_ERRORS 4
 
 static void receive_config(struct config *config) {
-  size_t length = 0;
-  while (sscanf(channel_wait_line(), "config %zu", &length) != 1) continue;
-  if (length > MAX_CONFIG_BYTES) die("configuration of %zu bytes", length);
+  long long number;
+  while (!read_number(channel_wait_line(), "config", &number)) continue;
+  if (number > MAX_CONFIG_BYTES) die("configuration of %lld bytes", number);
+  size_t length = (size_t)number;
   char *records = malloc(length + 1);
   if (records == NULL) die("no memory for the configuration");
   channel_read_exactly(records, length);
@@ -25,7 +26,7 @@ static void receive_config(struct config *config) {
 static void receive_time(void) {
   long long ns;
   channel_send("time?\n");
-  while (sscanf(channel_wait_line(), "time %lld", &ns) != 1) continue;
+  while (!read_number(channel_wait_line(), "time", &ns)) continue;
   set_clock_ns(ns);
 }
 
