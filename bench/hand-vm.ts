@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, createWriteStream, openSync } from 'node:fs'
 import { get } from 'node:http'
@@ -50,6 +51,8 @@ export function removeHandNetwork(): void {
 const answerLimitMs = 60_000
 const pollMs = 2
 const standardErrorFd = 2
+/** As many as the keeper gives to a guest. */
+const entropyBytes = 64
 /**
  * The most bytes per second that are written of a snapshot. It is so high that only the disk limits the
  * speed.
@@ -98,9 +101,13 @@ export class HandVm {
     this.#entered.catch(() => undefined)
   }
 
-  /** Resolves with the first answer of the application. */
-  async answered(): Promise<void> {
+  /**
+   * Resolves with the first answer of the application. With `greets`, a guest that slept is first given the
+   * time and random bytes, as the platform does before it lets a request in.
+   */
+  async answered({ greets = false } = {}): Promise<void> {
     if (this.#source !== undefined) await this.#continue(this.#source)
+    if (greets) await this.#greet()
     // While the guest has no address yet, a packet to it is lost, and is repeated only after a second.
     if (this.#source?.kind !== 'snapshot') await this.#entered
     const deadlineMs = Date.now() + answerLimitMs
@@ -109,6 +116,20 @@ export class HandVm {
       await delay(pollMs)
     }
     throw new Error('the VM by hand did not answer')
+  }
+
+  async #greet(): Promise<void> {
+    const control = this.#channels[keeperFd.control]
+    if (control === undefined) throw new Error('no control channel')
+    let text = ''
+    const awake = new Promise<void>((resolve) => {
+      control.on('data', (part: Buffer) => {
+        text += part.toString('utf8')
+        if (text.includes('awake\n')) resolve()
+      })
+    })
+    control.write(`${timeLine()}entropy ${randomBytes(entropyBytes).toString('hex')}\nawake\n`)
+    await Promise.race([awake, this.#endedEarly()])
   }
 
   /** Lets the VM run as soon as its state is loaded. */
@@ -170,7 +191,7 @@ export class HandVm {
           isReady = true
           configure()
         }
-        if (text.includes('time?\n')) control.write(`time ${BigInt(Date.now()) * 1_000_000n}\n`)
+        if (text.includes('time?\n')) control.write(timeLine())
         if (/^app \d+\n/m.test(text)) resolve()
         text = text.slice(text.lastIndexOf('\n') + 1)
       })
@@ -215,6 +236,10 @@ export class HandVm {
  */
 function opensItsDevice(argument: string): string {
   return argument.replace(`fd=${tapFd}`, `ifname=${place.interfaceName},script=no,downscript=no`)
+}
+
+function timeLine(): string {
+  return `time ${BigInt(Date.now()) * 1_000_000n}\n`
 }
 
 interface HandFile {

@@ -84,17 +84,24 @@ interface Bench {
 async function benchStateful(bench: Bench, snapshot: HandSource): Promise<readonly Finding[]> {
   const web = await publish(bench.stack, 'wake-kept', { scale_to_zero: kept })
   const byHand: number[] = []
+  const greeted: number[] = []
   const ours: number[] = []
   for (let run = 0; run < statefulRuns; run++) {
     await untilAsleep(bench.stack, web.uuid)
     byHand.push(await handMs(bench.start, snapshot))
+    greeted.push(await handMs(bench.start, snapshot, { greets: true }))
     ours.push(await wakeMs(bench, web))
   }
   await bench.stack.api.one('deleteInstances', { object: web.uuid })
   return [
     { what: `by hand, from a snapshot (${statefulRuns})`, figure: both(byHand) },
+    { what: 'by hand, and the guest is given the time and random bytes', figure: both(greeted) },
     { what: 'Roost, stateful', figure: both(ours) },
     ...differences('stateful', ours, byHand),
+    {
+      what: 'stateful - by hand with time and random bytes, at p50',
+      figure: inMs(median(ours) - median(greeted)),
+    },
   ]
 }
 
@@ -165,12 +172,12 @@ async function takeSnapshot(start: HandStart, statePath: string): Promise<HandSo
   return { kind: 'snapshot', statePath }
 }
 
-async function handMs(start: HandStart, source?: HandSource): Promise<number> {
+async function handMs(start: HandStart, source?: HandSource, how?: { greets: boolean }): Promise<number> {
   await delay(settleMs)
   const startedMs = performance.now()
   const vm = new HandVm(start, source)
   try {
-    await vm.answered()
+    await vm.answered(how)
     return performance.now() - startedMs
   } finally {
     await vm.end()
