@@ -21,8 +21,6 @@
  */
 #define PORT_WAIT_MS 5000
 #define PORT_POLL_US 500
-/* The most digits of a number that a line may have: 19 are enough for the time, up to the year 2262. */
-#define MOST_DIGITS 19
 
 static int port = -1;
 static char inbox[4096];
@@ -128,18 +126,6 @@ char *channel_wait_line(void) {
     channel_pump();
   }
   return line;
-}
-
-bool read_number(const char *line, const char *word, long long *number) {
-  size_t length = strlen(word);
-  if (strncmp(line, word, length) != 0 || line[length] != ' ') return false;
-  const char *digits = line + length + 1;
-  size_t count = strspn(digits, "0123456789");
-  if (count == 0 || count > MOST_DIGITS || digits[count] != '\0') return false;
-  unsigned long long value = 0;
-  for (size_t i = 0; i < count; i++) value = value * 10 + (unsigned long long)(digits[i] - '0');
-  *number = (long long)value;
-  return true;
 }
 
 void channel_read_exactly(char *buffer, size_t length) {

@@ -6,22 +6,9 @@
 
 #include "init.h"
 
-#define MAX_COUNT ((unsigned __int128)1 << 64)
-
 static unsigned __int128 count;
 
 bool disable_count_is_set(void) { return count > 0; }
-
-/* Returns false if the digits are no number. A number beyond MAX_COUNT becomes MAX_COUNT + 1. */
-static bool parse_amount(const char *digits, size_t length, unsigned __int128 *amount) {
-  if (length == 0 || length != strspn(digits, "0123456789")) return false;
-  *amount = 0;
-  for (size_t i = 0; i < length; i++) {
-    *amount = *amount * 10 + (unsigned)(digits[i] - '0');
-    if (*amount > MAX_COUNT) *amount = MAX_COUNT + 1;
-  }
-  return true;
-}
 
 int disable_count_write(const char *bytes, size_t length) {
   char text[MAX_DISABLE_TEXT + 1];
@@ -34,10 +21,10 @@ int disable_count_write(const char *bytes, size_t length) {
   text[length] = '\0';
   bool bare = length == 1 && (text[0] == '+' || text[0] == '-');
   if (text[0] != '+' && text[0] != '-' && text[0] != '=') return EINVAL;
-  if (!bare && !parse_amount(text + 1, length - 1, &amount)) return EINVAL;
+  if (!bare && !parse_digits(text + 1, length - 1, &amount)) return EINVAL;
   if (text[0] == '-' && amount > count) return ERANGE;
   wanted = text[0] == '=' ? amount : text[0] == '+' ? count + amount : count - amount;
-  if (wanted > MAX_COUNT) return ERANGE;
+  if (wanted > MAX_NUMBER) return ERANGE;
   if (cut) return EINVAL;
   count = wanted;
   return 0;

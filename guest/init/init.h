@@ -77,6 +77,16 @@ bool config_parse(struct config *config, char *records, size_t length);
 /* Decodes in place. Returns the number of bytes. */
 size_t decode_hex(char *text);
 
+/* number.c */
+#define MAX_NUMBER ((unsigned __int128)1 << 64)
+/*
+ * Returns false if the text is not `length` digits. A number beyond MAX_NUMBER becomes MAX_NUMBER + 1, so
+ * that every number that is too large is seen as such.
+ */
+bool parse_digits(const char *digits, size_t length, unsigned __int128 *number);
+/* Returns false if the line is not this word, a space and a number. */
+bool parse_command(const char *line, const char *word, long long *number);
+
 /* boot.c */
 void mount_kernel_file_systems(void);
 /* Loads the modules of an archive in the order of its list and deletes their files. */
@@ -91,11 +101,6 @@ void channel_send(const char *line);
 char *channel_line(void);
 /* Blocks until a complete line has arrived. */
 char *channel_wait_line(void);
-/*
- * Reads a line that is this word and a number. It does without `sscanf`, which is much code for a processor
- * that is emulated and has slept, while the application's traffic waits.
- */
-bool read_number(const char *line, const char *word, long long *number);
 /* Blocks until `length` bytes are read into `buffer`. */
 void channel_read_exactly(char *buffer, size_t length);
 /* Waits until the host has taken everything that was sent, at most `timeout_ms`. */

@@ -14,7 +14,7 @@
 
 static void receive_config(struct config *config) {
   long long number;
-  while (!read_number(channel_wait_line(), "config", &number)) continue;
+  while (!parse_command(channel_wait_line(), "config", &number)) continue;
   if (number > MAX_CONFIG_BYTES) die("configuration of %lld bytes", number);
   size_t length = (size_t)number;
   char *records = malloc(length + 1);
@@ -26,7 +26,7 @@ static void receive_config(struct config *config) {
 static void receive_time(void) {
   long long ns;
   channel_send("time?\n");
-  while (!read_number(channel_wait_line(), "time", &ns)) continue;
+  while (!parse_command(channel_wait_line(), "time", &ns)) continue;
   set_clock_ns(ns);
 }
 

@@ -154,8 +154,8 @@ static void obey(struct watch *watch) {
   channel_pump();
   for (char *line; (line = channel_line()) != NULL;) {
     long long value;
-    if (read_number(line, "shutdown", &value)) shut_down(watch, value);
-    else if (read_number(line, "time", &value)) set_clock_ns(value);
+    if (parse_command(line, "shutdown", &value)) shut_down(watch, value);
+    else if (parse_command(line, "time", &value)) set_clock_ns(value);
     else if (strncmp(line, "entropy ", 8) == 0) take_entropy(line + 8);
     else if (strcmp(line, "sleep?") == 0) think_of_sleep(watch);
     else if (strcmp(line, "awake") == 0) wake(watch);
