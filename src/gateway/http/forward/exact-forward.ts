@@ -113,7 +113,7 @@ class ExactForward implements Forwarding {
     response.on('data', (chunk: Buffer) => this.#exchange.data(chunk))
     response.on('end', () => {
       this.#over = true
-      // The client's side reads the rest of the body from then on.
+      // First of all: when the answer ends, the client's side reads the rest of the body and drops it.
       this.#body?.destroy()
       this.#exchange.end(response.rawTrailers)
       this.#request?.destroy()

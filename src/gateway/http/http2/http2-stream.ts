@@ -247,9 +247,9 @@ export class Http2Stream implements UpgradableSide, AnsweredStream, Carrier {
   }
 
   /**
-   * Drops the rest of the request, then ends the stream. A client that reads an error stops soon, and curl
-   * 7.88 loses the answer if the gateway ends the stream before. After any other answer that curl would send
-   * on, and never look for the end.
+   * Ends a stream whose request is not complete. After an error, clients stop by themselves; curl 7.88 would
+   * lose the answer if the gateway ended the stream first. So the gateway drops what still comes, and waits.
+   * After any other answer that curl would go on for ever, so the stream ends at once.
    */
   #dropRest(): void {
     if (!this.#isError) return this.#reset(ErrorCode.NoError)
