@@ -46,11 +46,17 @@ const readyText = 'Roost runs.'
 const readyLimitMs = 120_000
 const stopLimitMs = 20_000
 const restartLimitMs = 60_000
+/** How many networks there are for stacks. They are below the one that the benchmarks use themselves. */
+const subnets = 63
+let stacks = 0
 
 export async function startStack(env: Readonly<Record<string, string>> = {}): Promise<Stack> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'roost-stack-'))
   const ports = await rememberedPorts(path.join(dataDir, 'test-ports.json'), ['api', 'ui'])
   const apiUrl = `http://127.0.0.1:${ports.api}`
+  // The networks that follow from the data directories of two stacks may be the same one, and then the VMs of
+  // the second stack can not be reached.
+  const subnet = `10.${64 + (stacks++ % subnets)}.0.0/16`
   const lines: string[] = []
   let child: ChildProcess | undefined
   let api: ApiClient | undefined
@@ -65,6 +71,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
         ROOST_DATA_DIR: dataDir,
         ROOST_API_PORT: String(ports.api),
         ROOST_TEMPORAL_UI_PORT: String(ports.ui),
+        ROOST_VM_SUBNET: subnet,
         // The limits are high, because tests change a few instances over and over.
         ROOST_SLEEPS_PER_MINUTE: '100000',
         ROOST_CHANGES_PER_MINUTE: '100000',
