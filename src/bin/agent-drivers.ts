@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HostMemory } from '../domain/host/memory-room.ts'
+import { isHostSubnet } from '../domain/host/private-address.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
 import { DiskRoom, endlessDisk } from '../host/disk-room.ts'
@@ -10,7 +11,10 @@ import { FakeImages } from '../host/fakes/fake-images.ts'
 import type { Images, ImageUse } from '../host/images/images.ts'
 import { openRegistryImages } from '../host/images/registry-images.ts'
 import { FakeNetwork } from '../host/fakes/fake-network.ts'
+import { bridgeName } from '../host/network/address-plan.ts'
+import { Commands } from '../host/network/commands.ts'
 import type { Network } from '../host/network/network.ts'
+import { occupiedSubnets } from '../host/network/occupied-subnets.ts'
 import { TapNetwork } from '../host/network/tap-network.ts'
 import { UserNetwork } from '../host/network/user-network.ts'
 import { FakeVmm } from '../host/fakes/fake-vmm.ts'
@@ -161,6 +165,16 @@ async function chooseNetwork(
     })
     return { network, dns }
   }
+}
+
+/**
+ * The networks that this host can not get, because other interfaces of the machine have addresses in them.
+ * Only root's instances have addresses on the machine.
+ */
+export async function subnetsInUse({ vmm, agentDir }: Settings): Promise<readonly string[]> {
+  if (vmm === 'fake' || process.getuid?.() !== 0) return []
+  const occupied = await occupiedSubnets(new Commands(), bridgeName(agentDir))
+  return [...new Set(occupied.map(({ subnet }) => subnet).filter(isHostSubnet))]
 }
 
 /**

@@ -20,6 +20,7 @@ import { HostAgent } from '../host/agent/host-agent.ts'
 import type { InstanceEntry } from '../host/instance/entry.ts'
 import { LostBoots } from '../host/instance/lost-boots.ts'
 import { InstanceStore } from '../host/instance/store.ts'
+import { SubnetOccupied } from '../host/network/occupied-subnets.ts'
 import { repeat } from '../host/agent/periodic-task.ts'
 import { pinnedImages } from '../host/images/pinned-images.ts'
 import { recover } from '../host/agent/recovery.ts'
@@ -28,7 +29,7 @@ import { ToldImages } from '../host/images/told-images.ts'
 import { LeaseServer } from '../host/leases/lease-server.ts'
 import { sampleIntervalMs, UsageMeter } from '../host/instance/usage-meter.ts'
 import { readConsole } from '../host/console/console-reader.ts'
-import { openDrivers } from './agent-drivers.ts'
+import { openDrivers, subnetsInUse } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
 import { logSpans } from './span-log.ts'
 import { readJoinToken, startWith } from '../settings/part-settings.ts'
@@ -73,6 +74,7 @@ drivers.disk.add(
     nowMs: Date.now,
   }),
 )
+const occupiedSubnets = await subnetsInUse(settings)
 const metrics = new AgentMetrics(entries, {
   volumeRoom: async () => await drivers.volumes.room(),
   memory: () => drivers.vmm.memory(),
@@ -94,6 +96,7 @@ const registration = new Registration({
     memoryMb: drivers.vmm.memory()?.limitMb ?? 0,
     volumeMb: await volumeMb(),
     imageBytes: await toldImages.bytesByUser(),
+    occupiedSubnets,
     version,
   }),
   onReassigned: ({ subnet }) => {
@@ -109,7 +112,13 @@ const registration = new Registration({
 
 const assignment = registration.assignment()
 const { network, dns } = drivers.network((await assignment).subnet)
-await network.open()
+try {
+  await network.open()
+} catch (error) {
+  if (!(error instanceof SubnetOccupied)) throw error
+  log.fatal(error.message)
+  process.exit(1)
+}
 metrics.showNetwork(async () => await network.load())
 await dns?.open()
 

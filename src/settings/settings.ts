@@ -151,7 +151,8 @@ export const settingsTable = {
   }),
   vmSubnet: setting('ROOST_VM_SUBNET', read.asSubnet, (base) => subnetOf(base.dataDir), {
     defaultText: 'a /16 of 10.64.0.0/10 derived from the data directory',
-    meaning: 'IPv4 network of the instances of this host.',
+    meaning:
+      'IPv4 network of the instances of the first host. If the host has an address in it already, the host gets the next free /16.',
   }),
   vmEgress: setting('ROOST_VM_EGRESS', read.asSwitch, (base) => base.machine.networkDevices, {
     defaultText: 'on as root, else off',
@@ -346,8 +347,8 @@ function gatewayHostOf({ metroDomain }: Base): string | undefined {
 }
 
 /**
- * Stacks on one host should not share a network. So the second octet, 64 to 127, follows from the directory;
- * two directories have the same octet with a probability of 1 in 64.
+ * Stacks on one host should not share a network. So the second octet, 64 to 127, follows from the directory.
+ * Two directories have the same octet with a probability of 1 in 64; then the later one gets another network.
  */
 function subnetOf(directory: string): string {
   const octet = createHash('sha256').update(directory).digest().readUInt8(0) % 64

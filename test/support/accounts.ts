@@ -25,6 +25,7 @@ export interface TestNode {
   readonly volumeMb?: number
   readonly imageBytes?: Readonly<Record<string, number>>
   readonly agentSecret?: string
+  readonly agentUrl?: string
 }
 
 export async function addNode(database: Database, node: TestNode = {}): Promise<string> {
@@ -40,12 +41,13 @@ export async function hearNode(database: Database, node: TestNode = {}): Promise
     { database, secretBox: testSecretBox },
     { id, firstSubnet: '10.64.0.0/16' },
     {
-      agentUrl: 'http://127.0.0.1:7171',
+      agentUrl: node.agentUrl ?? 'http://127.0.0.1:7171',
       agentSecret: node.agentSecret ?? testAgentSecret(id),
       accelerator: 'fake',
       memoryMb: node.memoryMb ?? 65_536,
       volumeMb: node.volumeMb ?? 1_048_576,
       imageBytes: node.imageBytes ?? {},
+      occupiedSubnets: [],
       version: '0.1.0',
     },
   )

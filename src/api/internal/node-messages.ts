@@ -4,7 +4,7 @@ import { RequestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
 import { problemsOf } from '../../contract/request/validation-problems.ts'
 import { strictValidator } from '../../contract/request/validators.ts'
-import { maxImageOwnersTold } from '../../domain/host/api-protocol.ts'
+import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
 /** The messages of hosts, as in `src/domain/host/api-protocol.ts`. */
@@ -23,6 +23,10 @@ const heartbeatSchema = closed({
       maxProperties: maxImageOwnersTold,
     }),
   ),
+  /** Absent from agents of earlier versions. */
+  occupiedSubnets: Type.Optional(
+    Type.Array(Type.String({ maxLength: 18 }), { maxItems: maxOccupiedSubnetsTold }),
+  ),
   version: Type.String({ maxLength: 128 }),
 })
 
@@ -33,7 +37,7 @@ const validateRegistryToken = strictValidator(registryTokenSchema)
 
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
   refuse(problemsOf(validateHeartbeat(body), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
-  return { volumeMb: 0, imageBytes: {}, ...(body as Static<typeof heartbeatSchema>) }
+  return { volumeMb: 0, imageBytes: {}, occupiedSubnets: [], ...(body as Static<typeof heartbeatSchema>) }
 }
 
 export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {

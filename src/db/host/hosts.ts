@@ -45,7 +45,7 @@ type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
 
 /**
  * Notes that the host is alive. The first call gives the host a network of its own: `firstSubnet`, or the
- * next one that is free. The network never changes afterwards, and the id belongs to the agent with this
+ * next one that no host has and that the host's machine does not use otherwise. The network never changes afterwards, and the id belongs to the agent with this
  * secret from then on. Returns undefined and changes nothing if the host with this id has another secret.
  * Throws if all networks are taken.
  */
@@ -109,8 +109,12 @@ async function addNode(
   const added = await storedNode(db, node.id)
   if (added) return added
   const nodes = await db.selectFrom('nodes').select('subnet').execute()
-  const subnet = freeSubnet(node.firstSubnet, new Set(nodes.map((other) => other.subnet)))
-  if (subnet === undefined) throw new Error('every network of 10.64.0.0/10 belongs to a node already')
+  const subnet = freeSubnet(
+    node.firstSubnet,
+    new Set([...nodes.map((other) => other.subnet), ...heartbeat.occupiedSubnets]),
+  )
+  if (subnet === undefined)
+    throw new Error('every network of 10.64.0.0/10 belongs to a node already, or is in use on this host')
   const { agentUrl, accelerator, memoryMb, volumeMb, version } = heartbeat
   const { id } = node
   const given = { id, agentUrl, agentSecret: sealed, accelerator, memoryMb, volumeMb, version, subnet }

@@ -39,6 +39,11 @@ export interface NodeHeartbeat {
    * most.
    */
   readonly imageBytes: Readonly<Record<string, number>>
+  /**
+   * The /16 networks in which other interfaces of the host have addresses. A host that joins gets none of
+   * them.
+   */
+  readonly occupiedSubnets: readonly string[]
   readonly version: string
 }
 
@@ -136,6 +141,8 @@ export interface LoadCounters {
  * API reads.
  */
 export const maxImageOwnersTold = 10_000
+/** The most occupied subnets in one heartbeat. Only 64 can matter, because hosts get networks of 10.64.0.0/10. */
+export const maxOccupiedSubnetsTold = 64
 
 export const heartbeatIntervalMs = 5_000
 /** How long a host may be silent before it gets no new instances. */

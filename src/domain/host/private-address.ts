@@ -48,6 +48,12 @@ export function freeSubnet(preferred: string, taken: ReadonlySet<string>): strin
   return undefined
 }
 
+/** Whether a host that joins may get this /16. */
+export function isHostSubnet(subnet: string): boolean {
+  const [first, second] = subnetOctets(subnet)
+  return first === 10 && second >= firstSubnetOctet && second < firstSubnetOctet + subnetCount
+}
+
 function subnetOctets(subnet: string): readonly [number, number] {
   const match = subnetPattern.exec(subnet)
   const octets = [Number(match?.[1] ?? 256), Number(match?.[2] ?? 256)] as const

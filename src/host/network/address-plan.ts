@@ -43,15 +43,29 @@ export function planAddresses(options: { readonly directory: string; readonly su
       `the network of a host's instances must be a /16 such as 10.64.0.0/16, not ${options.subnet}`,
     )
   }
-  const hash = createHash('sha256').update(options.directory).digest('hex').slice(0, hashDigits)
+  const hash = directoryHash(options.directory)
   return {
     hash,
-    bridge: `rb${hash}`,
+    bridge: bridgeName(options.directory),
     table: `roost_${hash}`,
     tapPrefix: `rt${hash}`,
     subnet: options.subnet,
     hostAddress: formatAddress(bits + 1),
   }
+}
+
+/** The name of the bridge of the agent with this directory. */
+export function bridgeName(directory: string): string {
+  return `rb${directoryHash(directory)}`
+}
+
+/** The bridge's MAC address. It is locally administered, and the same at every start. */
+export function bridgeMac({ hash }: AddressPlan): string {
+  return `02:52:4f:${hash.slice(0, 2)}:${hash.slice(2, 4)}:${hash.slice(4, 6)}`
+}
+
+function directoryHash(directory: string): string {
+  return createHash('sha256').update(directory).digest('hex').slice(0, hashDigits)
 }
 
 /** The last 16 bits of an instance's address. Throws if the address is not in this host's network. */

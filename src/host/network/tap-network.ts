@@ -1,5 +1,13 @@
 import { chmod, readFile, stat } from 'node:fs/promises'
-import { agentUid, hostPart, ownerUid, planAddresses, subnetPrefixLength, tapName } from './address-plan.ts'
+import {
+  agentUid,
+  bridgeMac,
+  hostPart,
+  ownerUid,
+  planAddresses,
+  subnetPrefixLength,
+  tapName,
+} from './address-plan.ts'
 import type { AddressPlan } from './address-plan.ts'
 import { CommandError, Commands } from './commands.ts'
 import type { ConnectionTable } from './connection-table.ts'
@@ -9,6 +17,7 @@ import { HostFilter } from './host-filter.ts'
 import { parseNetDev } from './net-dev.ts'
 import type { InterfaceCounters } from './net-dev.ts'
 import type { Attachment, Network, NetworkLoad, NicCounters, NicSpec } from './network.ts'
+import { occupiedSubnets, refuseOccupied } from './occupied-subnets.ts'
 import { span } from '../../primitives/spans.ts'
 import { parsePeerCounters } from './peer-counters.ts'
 import { PeerWatch } from './peer-watch.ts'
@@ -100,9 +109,11 @@ export class TapNetwork implements Network {
     return this.#plan.hostAddress
   }
 
+  /** Throws `SubnetOccupied` if another interface of the host has an address in the subnet. */
   async open(): Promise<void> {
     await this.#openDevice()
-    const { bridge, hostAddress } = this.#plan
+    const { bridge, hostAddress, subnet } = this.#plan
+    refuseOccupied(subnet, await occupiedSubnets(this.#commands, bridge))
     if (!(await this.#interfaces()).has(bridge)) await this.#ip([`link add ${bridge} type bridge`])
     const wanted = `${hostAddress}/${String(subnetPrefixLength)}`
     const addresses = await this.#commands.run(['ip', '-o', '-4', 'addr', 'show', 'dev', bridge])
@@ -361,9 +372,4 @@ export class TapNetwork implements Network {
 
 function isSame(one: NicSpec, other: NicSpec): boolean {
   return one.instanceUuid === other.instanceUuid && one.userUuid === other.userUuid && one.mac === other.mac
-}
-
-/** The bridge's MAC address. It is locally administered, and the same at every start. */
-function bridgeMac(plan: AddressPlan): string {
-  return `02:52:4f:${plan.hash.slice(0, 2)}:${plan.hash.slice(2, 4)}:${plan.hash.slice(4, 6)}`
 }

@@ -114,7 +114,7 @@ describe('hosts', () => {
     assert.ok(!stored.text.includes(testAgentSecret('a')))
   })
 
-  const beat = (id: string, agentSecret: string) =>
+  const beat = (id: string, agentSecret: string, occupiedSubnets: readonly string[] = []) =>
     recordHeartbeat(
       deps(),
       { id, firstSubnet: '10.64.0.0/16' },
@@ -125,9 +125,17 @@ describe('hosts', () => {
         memoryMb: 1,
         volumeMb: 2,
         imageBytes: {},
+        occupiedSubnets,
         version: '',
       },
     )
+
+  it('get a network that nothing else on their machine uses, and keep it', async () => {
+    const joined = await beat('a', 'one', ['192.168.0.0/16', '10.64.0.0/16', '10.65.0.0/16'])
+    assert.equal(joined?.subnet, '10.66.0.0/16')
+    assert.equal((await beat('a', 'one', ['10.66.0.0/16']))?.subnet, '10.66.0.0/16')
+    assert.equal((await beat('b', 'two'))?.subnet, '10.64.0.0/16')
+  })
 
   it('belong to the agent that joined first, even of many at once', async () => {
     const secrets = ['one', 'two', 'three', 'four']

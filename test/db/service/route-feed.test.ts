@@ -13,12 +13,18 @@ import {
   trafficSecretOf,
 } from '../../../src/db/service/feed-routes.ts'
 import { markDeleted } from '../../../src/db/instance/instances.ts'
-import { recordHeartbeat } from '../../../src/db/host/hosts.ts'
 import { recordInstance } from '../../../src/db/instance/projection.ts'
 import type { UserRecord } from '../../../src/db/account/users.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import type { RouteLine } from '../../../src/domain/service/route-feed.ts'
-import { addNode, addUser, testAgentSecret, testSecretBox, wantedInstance } from '../../support/accounts.ts'
+import {
+  addNode,
+  addUser,
+  hearNode,
+  testAgentSecret,
+  testSecretBox,
+  wantedInstance,
+} from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 import { settledFeed } from '../../support/settled-feed.ts'
@@ -384,17 +390,8 @@ describe('the route feed', () => {
     assert.deepEqual(await heardOf(() => addNode(database)), [])
     assert.deepEqual(await heardOf(() => addInstance()), ['routes names'])
     assert.deepEqual(await heardOf(() => markDeleted(database, user.uuid, loose)), ['routes names'])
-    const moved = {
-      agentUrl: 'http://127.0.0.1:7272',
-      agentSecret: testAgentSecret('local'),
-      accelerator: 'fake',
-      memoryMb: 65_536,
-      volumeMb: 1_024,
-      imageBytes: {},
-      version: '0.1.0',
-    } as const
-    const node = { id: 'local', firstSubnet: '10.64.0.0/16' }
-    const move = () => recordHeartbeat({ database, secretBox: testSecretBox }, node, moved)
-    assert.deepEqual(await heardOf(move), ['routes'])
+    assert.deepEqual(await heardOf(() => hearNode(database, { agentUrl: 'http://127.0.0.1:7272' })), [
+      'routes',
+    ])
   })
 })

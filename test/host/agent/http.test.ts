@@ -215,6 +215,7 @@ describe("the agent's client of the API", () => {
       memoryMb: 1,
       volumeMb: 2,
       imageBytes: {},
+      occupiedSubnets: [],
       version: '',
     })
     assert.deepEqual(requests, [{ line: 'PUT /internal/nodes/local', authorization: 'Bearer join-secret' }])

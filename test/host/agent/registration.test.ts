@@ -62,6 +62,7 @@ describe('the registration of a host', () => {
           memoryMb: 1,
           volumeMb: 2,
           imageBytes: {},
+          occupiedSubnets: [],
           version: '',
         }),
       onReassigned: ({ subnet }) => {

@@ -68,6 +68,23 @@ describe('the TAP network', function () {
     await other.close()
   })
 
+  it('does not open a network of which another interface of the host has an address', async () => {
+    const { host } = scene
+    ip('-n', host, 'link', 'add', 'other0', 'type', 'bridge')
+    ip('-n', host, 'addr', 'add', '10.64.7.1/24', 'dev', 'other0')
+    const network = make()
+    await assert.rejects(network.open(), (error: Error) => {
+      assert.equal(error.name, 'SubnetOccupied')
+      assert.match(error.message, /10\.64\.0\.0\/16.*interface other0 .* 10\.64\.7\.1 /)
+      return true
+    })
+    assert.doesNotMatch(await inHost('ip', '-o', 'link'), /: r[bt]/)
+    ip('-n', host, 'link', 'del', 'other0')
+    await network.open()
+    await make().open()
+    await network.close()
+  })
+
   it('says so when outbound access is asked for and the host has no way out', async () => {
     const network = make({ outbound: true })
     await network.open()
