@@ -1,6 +1,7 @@
 import type { FailedEntry } from '../contract/envelope.ts'
 import type { RequestObject, Target } from '../contract/request/parsed-request.ts'
 import type { Database } from '../db/database.ts'
+import type { Reach } from '../db/account/reach.ts'
 import type { Identifier } from '../db/identifiers.ts'
 import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
@@ -10,10 +11,10 @@ import { missingEntry } from './failed-entry.ts'
 export interface ObjectKind<Row> {
   /** The word in messages. */
   readonly kind: string
-  /** The rows in the order of the identifiers; undefined for each that the user does not have. */
+  /** The rows in the order of the identifiers; undefined for each that is not within reach. */
   readonly find: (
     database: Database,
-    userUuid: string,
+    reach: Reach,
     identifiers: readonly Identifier[],
   ) => Promise<readonly (Row | undefined)[]>
 }
@@ -30,7 +31,7 @@ export async function forEachNamed<Row, B, E>(
 ): Promise<readonly (E | FailedEntry)[]> {
   const named = objects.flatMap(({ target, parameters }) => (target ? [{ target, parameters }] : []))
   const identifiers = named.map(({ target }) => identifierOf(target))
-  const rows = await find(deps.database, call.identity.userUuid, identifiers)
+  const rows = await find(deps.database, call.identity, identifiers)
   const entries: (E | FailedEntry)[] = []
   for (const [index, { target, parameters }] of named.entries()) {
     const row = rows[index]

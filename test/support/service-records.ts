@@ -106,7 +106,7 @@ export function serviceRecords() {
     }
   }
   const find = async (user: Owner, uuid: string | null | undefined) =>
-    (await findServices(database, user.uuid, [{ uuid: uuid ?? '' }]))[0]
+    (await findServices(database, { userUuid: user.uuid }, [{ uuid: uuid ?? '' }]))[0]
   const count = async (text: string, value: string) => {
     const [row] = await readRows<{ count: number }>(database, {
       text: `select count(*)::int as count from ${text} = $1`,

@@ -2,6 +2,7 @@ import type { createAutoscale } from '../../contract/autoscale/operations.ts'
 import { problem } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/errors.ts'
 import type { OperationBody } from '../../contract/operation.ts'
+import type { Reach } from '../../db/account/reach.ts'
 import type { NewAutoscale } from '../../db/autoscale/configurations.ts'
 import { defaultAutoscale } from '../../domain/autoscale/policy.ts'
 import type { AutoscalePolicy } from '../../domain/autoscale/policy.ts'
@@ -18,7 +19,7 @@ type Body = OperationBody<typeof createAutoscale>
 export function readAutoscale(
   { master: given, ...body }: Body,
   place: string,
-): Read<Omit<NewAutoscale, 'userUuid' | 'serviceUuid'>> {
+): Read<Omit<NewAutoscale, keyof Reach | 'serviceUuid'>> {
   const master = readIdentifier(given, `'master' of ${place}`)
   const policies = readPolicies(body.policies ?? [])
   const problems = [

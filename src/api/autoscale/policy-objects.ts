@@ -19,7 +19,7 @@ export async function findOwner(
   owner: Target | undefined,
 ): Promise<ServiceRow> {
   if (owner === undefined) throw new Error('the path of an operation on policies names a service')
-  const [service] = await findServices(deps.database, call.identity.userUuid, [identifierOf(owner)])
+  const [service] = await findServices(deps.database, call.identity, [identifierOf(owner)])
   if (service !== undefined) return service
   throw requestError('notFoundInPath', { kind: serviceKind, ...owner })
 }

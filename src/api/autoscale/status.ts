@@ -17,7 +17,7 @@ export function autoscaleStatus(deps: ApiDeps): Handler<typeof getAutoscale> {
       return (row: ServiceRow) => presentAutoscale(row, configured.get(row.uuid))
     }
     if (objects.length === 0) {
-      const rows = await listServices(deps.database, userUuid, await servicePage(deps, call, page))
+      const rows = await listServices(deps.database, call.identity, await servicePage(deps, call, page))
       return { entries: rows.map(await presenter(rows)) }
     }
     const found = await forEachService(deps, call, objects, async (row) => ({ row }))

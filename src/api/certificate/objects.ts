@@ -12,7 +12,10 @@ import type { ObjectKind } from '../named-objects.ts'
 /** The word for certificates in messages. */
 export const certificateKind = 'certificate'
 
-const certificates: ObjectKind<CertificateRow> = { kind: certificateKind, find: findCertificates }
+const certificates: ObjectKind<CertificateRow> = {
+  kind: certificateKind,
+  find: (database, { userUuid }, identifiers) => findCertificates(database, userUuid, identifiers),
+}
 
 /** Does `work` with each certificate that the request names, as `forEachNamed` does. */
 export async function forEachCertificate<E>(

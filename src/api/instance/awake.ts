@@ -65,7 +65,7 @@ export async function statesByHosts(
   deps: Pick<ApiDeps, 'nodes' | 'database'>,
   call: Call,
 ): Promise<ReadonlyMap<string, InstanceState>> {
-  const placed = await listPlacements(deps.database, call.identity.userUuid, statesAheadOfRows)
+  const placed = await listPlacements(deps.database, call.identity, statesAheadOfRows)
   const awake = await awakeInstances(deps, call, placed)
   return new Map([...awake].map(([uuid, { state }]) => [uuid, state]))
 }

@@ -13,10 +13,9 @@ export function instancesList(deps: ApiDeps): Handler<typeof operation> {
   return async ({ objects, page }, call) => {
     const wanted = objects.map((filter) => filter.parameters.state)
     const states = wanted.filter((state) => state !== undefined)
-    const { userUuid } = call.identity
     const filter = await pageFilter(deps, call, page)
     const byState = states.length > 0 && states.length === wanted.length
-    const entries = await listInstanceNames(deps.database, userUuid, {
+    const entries = await listInstanceNames(deps.database, call.identity, {
       ...filter,
       ...(byState ? { states, insteadOfRows: await statesByHosts(deps, call) } : {}),
     })

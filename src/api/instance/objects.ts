@@ -48,7 +48,7 @@ async function findAsHostsSay(
   call: Call,
   targets: readonly Target[],
 ): Promise<readonly (InstanceRow | undefined)[]> {
-  const rows = await findInstances(deps.database, call.identity.userUuid, targets.map(identifierOf))
+  const rows = await findInstances(deps.database, call.identity, targets.map(identifierOf))
   return asTheirHostsSay(deps, call, rows)
 }
 
@@ -59,7 +59,7 @@ export async function listAsHostsSay(
   page: Page,
 ): Promise<readonly InstanceRow[]> {
   const filter = await pageFilter(deps, call, page)
-  return asTheirHostsSay(deps, call, await listInstances(deps.database, call.identity.userUuid, filter))
+  return asTheirHostsSay(deps, call, await listInstances(deps.database, call.identity, filter))
 }
 
 function failureOf(

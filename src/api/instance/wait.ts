@@ -20,7 +20,7 @@ type Wanted = RequestObject<{ readonly state?: InstanceState; readonly timeout_m
 export function instancesWait(deps: ApiDeps): Handler<typeof waitInstances> {
   return async ({ objects }, call) => {
     const targets = objects.flatMap(({ target }) => target ?? [])
-    const rows = await findInstances(deps.database, call.identity.userUuid, targets.map(identifierOf))
+    const rows = await findInstances(deps.database, call.identity, targets.map(identifierOf))
     const waits = objects.map(async (wanted: Wanted, index): Promise<Entry> => {
       const row = rows[index]
       const missing = missingEntry('instance', targets[index]!)

@@ -13,7 +13,7 @@ export function servicesList(deps: ApiDeps): Handler<typeof listServices> {
       ...(fqdn === undefined ? {} : { fqdn: lookedUpDomain(fqdn) }),
     }))
     const filter = { ...(await servicePage(deps, call, page)), filters }
-    const rows = await listServiceNames(deps.database, call.identity.userUuid, filter)
+    const rows = await listServiceNames(deps.database, call.identity, filter)
     return { entries: rows.map(({ uuid, name }) => ({ uuid, name })) }
   }
 }

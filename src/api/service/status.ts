@@ -12,7 +12,7 @@ export function servicesStatus(deps: ApiDeps): Handler<typeof getServices> {
     const present = query.details === false ? presentIdentity : presentService
     if (objects.length === 0) {
       const filter = await servicePage(deps, call, page)
-      const rows = await listServices(deps.database, call.identity.userUuid, filter)
+      const rows = await listServices(deps.database, call.identity, filter)
       return { entries: rows.map(present) }
     }
     const entries = await forEachService(deps, call, objects, async (row) => ({

@@ -15,7 +15,10 @@ import type { ObjectKind } from '../named-objects.ts'
 /** The word for volumes in messages. */
 export const volumeKind = 'volume'
 
-const volumes: ObjectKind<VolumeRow> = { kind: volumeKind, find: findVolumes }
+const volumes: ObjectKind<VolumeRow> = {
+  kind: volumeKind,
+  find: (database, { userUuid }, identifiers) => findVolumes(database, userUuid, identifiers),
+}
 
 /** Does `work` with each volume that the request names, as `forEachNamed` does. */
 export async function forEachVolume<B, E>(
@@ -33,7 +36,7 @@ export async function findNamedInstance(
   call: Call,
   identifier: Identifier,
 ): Promise<{ readonly ok: true; readonly uuid: string } | { readonly ok: false; readonly problem: Problem }> {
-  const [row] = await findInstances(deps.database, call.identity.userUuid, [identifier])
+  const [row] = await findInstances(deps.database, call.identity, [identifier])
   if (row !== undefined) return { ok: true, uuid: row.uuid }
   const [by, value] = Object.entries(identifier)[0] ?? []
   return { ok: false, problem: problem('notFound', { kind: 'instance', by: by ?? '', value: value ?? '' }) }

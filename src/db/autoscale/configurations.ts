@@ -14,13 +14,15 @@ import type { WriteRefusal } from '../refused.ts'
 import type { Db, Row } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
 import { now } from '../sql/time.ts'
+import { isLimited, servicesWithin } from '../account/reach.ts'
+import type { Reach } from '../account/reach.ts'
 import { lockUser } from '../account/user-lock.ts'
 import { quotaLimitsOf } from '../account/users.ts'
 
 /** A configuration that a user asks for. */
-export interface NewAutoscale {
-  readonly userUuid: string
+export interface NewAutoscale extends Reach {
   readonly serviceUuid: string
+  /** An instance that is not within reach is none that could be the master. */
   readonly master: Identifier
   /** The sizes. Absent: the default, or the nearest size to it that the limits of the account allow. */
   readonly minSize?: number
@@ -221,7 +223,7 @@ async function refuseConfigured(db: Db, { uuid, name }: LockedService): Promise<
  */
 async function lockMaster(
   db: Db,
-  { userUuid, master }: NewAutoscale,
+  { master, ...reach }: Pick<NewAutoscale, 'userUuid' | 'services' | 'master'>,
   service: LockedService,
 ): Promise<string> {
   const [by, value] = columnOf(master)
@@ -238,9 +240,10 @@ async function lockMaster(
         .whereRef('volumes.uuid', '=', 'instances.volumeUuid')
         .as('volume'),
     ])
-    .where('userUuid', '=', userUuid)
+    .where('userUuid', '=', reach.userUuid)
     .where(by, '=', value)
     .where('deletedAt', 'is', null)
+    .$if(isLimited(reach), (query) => query.where('serviceUuid', 'in', servicesWithin(db, reach)))
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (found === undefined) throw new Refused({ kind: 'instance-not-found', by, value })

@@ -4,6 +4,8 @@ import { inOrderOf, splitIdentifiers } from '../identifiers.ts'
 import type { Identifier, ListPage } from '../identifiers.ts'
 import { findQuotaExcess, liveDemand } from '../../domain/account/quotas.ts'
 import type { QuotaExcess } from '../../domain/account/quotas.ts'
+import { isLimited, servicesWithin } from '../account/reach.ts'
+import type { Reach } from '../account/reach.ts'
 import type { Database } from '../database.ts'
 import { findMemoryLackOn } from '../host/memory.ts'
 import type { MemoryLack } from '../host/memory.ts'
@@ -32,18 +34,16 @@ export interface InstanceFilter extends ListPage {
  */
 const liveReservationMs = 30_000
 
-/**
- * The user's instances, in the order of `identifiers`; undefined for each one that the user does not have.
- */
+/** The instances within reach, in the order of `identifiers`; undefined for each that is not within it. */
 export async function findInstances(
   { db }: Database,
-  userUuid: string,
+  reach: Reach,
   identifiers: readonly Identifier[],
 ): Promise<readonly (InstanceRow | undefined)[]> {
   const { uuids, names } = splitIdentifiers(identifiers)
   const found = await Promise.all([
-    uuids.length === 0 ? [] : findByUuid(db, userUuid, uuids),
-    names.length === 0 ? [] : findByName(db, userUuid, names),
+    uuids.length === 0 ? [] : findByUuid(db, reach, uuids),
+    names.length === 0 ? [] : findByName(db, reach, names),
   ])
   return inOrderOf(identifiers, found.flat())
 }
@@ -52,7 +52,7 @@ export async function findInstances(
 // the user. The offset of 0 leaves out no row; it keeps the planner from merging the lateral part into the
 // rest of the query.
 
-async function findByUuid(db: Db, userUuid: string, uuids: readonly string[]) {
+async function findByUuid(db: Db, reach: Reach, uuids: readonly string[]) {
   const query = db
     .selectFrom(wantedUuids(uuids))
     .innerJoinLateral(
@@ -65,20 +65,22 @@ async function findByUuid(db: Db, userUuid: string, uuids: readonly string[]) {
           .as('found'),
       (join) => join.onTrue(),
     )
-    .where('found.userUuid', '=', userUuid)
+    .where('found.userUuid', '=', reach.userUuid)
     .where('found.deletedAt', 'is', null)
+    .$if(isLimited(reach), (found) => found.where('found.serviceUuid', 'in', servicesWithin(db, reach)))
   return selectRows(query).execute()
 }
 
-async function findByName(db: Db, userUuid: string, names: readonly string[]) {
+async function findByName(db: Db, reach: Reach, names: readonly string[]) {
   const query = db.selectFrom(wantedTexts(names)).innerJoinLateral(
     (eb) =>
       eb
         .selectFrom('instances')
         .selectAll()
-        .where('userUuid', '=', userUuid)
+        .where('userUuid', '=', reach.userUuid)
         .whereRef('name', '=', 'wanted.value')
         .where('deletedAt', 'is', null)
+        .$if(isLimited(reach), (found) => found.where('serviceUuid', 'in', servicesWithin(db, reach)))
         .offset(eb.lit(0))
         .as('found'),
     (join) => join.onTrue(),
@@ -86,13 +88,13 @@ async function findByName(db: Db, userUuid: string, names: readonly string[]) {
   return selectRows(query).execute()
 }
 
-/** The user's instances in the order of their creation. */
+/** The instances within reach in the order of their creation. */
 export async function listInstances(
   { db }: Database,
-  userUuid: string,
+  reach: Reach,
   filter: InstanceFilter = {},
 ): Promise<readonly InstanceRow[]> {
-  return selectRows(selectInstances(db, userUuid, filter)).execute()
+  return selectRows(selectInstances(db, reach, filter)).execute()
 }
 
 /** What separates names in `listInstanceNames`. No name and no UUID has it. */
@@ -104,10 +106,10 @@ const betweenNames = ' '
  */
 export async function listInstanceNames(
   { db }: Database,
-  userUuid: string,
+  reach: Reach,
   filter: InstanceFilter = {},
 ): Promise<readonly Pick<InstanceRow, 'uuid' | 'name'>[]> {
-  const listed = selectInstances(db, userUuid, filter).select(['uuid', 'name', 'position'])
+  const listed = selectInstances(db, reach, filter).select(['uuid', 'name', 'position'])
   const { uuids, names } = await db
     .selectFrom(listed.as('listed'))
     .select(({ fn, cast, ref, val }) => {
@@ -122,22 +124,23 @@ export async function listInstanceNames(
   return uuids.split(betweenNames).map((uuid, index) => ({ uuid, name: nameOf[index]! }))
 }
 
-/** The user's instances in these states, with the columns that are needed to ask their hosts. */
+/** The instances within reach in these states, with the columns that are needed to ask their hosts. */
 export async function listPlacements(
   { db }: Database,
-  userUuid: string,
+  reach: Reach,
   states: readonly InstanceState[],
 ): Promise<readonly Pick<InstanceRow, 'uuid' | 'nodeId' | 'state' | 'boot'>[]> {
-  return selectInstances(db, userUuid, { states }).select(['uuid', 'nodeId', 'state', 'boot']).execute()
+  return selectInstances(db, reach, { states }).select(['uuid', 'nodeId', 'state', 'boot']).execute()
 }
 
-function selectInstances(db: Db, userUuid: string, filter: InstanceFilter) {
+function selectInstances(db: Db, reach: Reach, filter: InstanceFilter) {
   const { states, insteadOfRows = new Map<string, InstanceState>() } = filter
   return db
     .selectFrom('instances')
-    .where('userUuid', '=', userUuid)
+    .where('userUuid', '=', reach.userUuid)
     .where('deletedAt', 'is', null)
     .where('position', '>', filter.afterPosition ?? 0)
+    .$if(isLimited(reach), (query) => query.where('serviceUuid', 'in', servicesWithin(db, reach)))
     .$if(states !== undefined, (query) => query.where(countsAs(states!, insteadOfRows)))
     .orderBy('position')
     .limit(filter.count ?? null)

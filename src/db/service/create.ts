@@ -36,7 +36,7 @@ export async function createService(
     }),
   )
   if (!written.ok) return written
-  const [service] = await findServices(database, userUuid, [{ uuid: written.value }])
+  const [service] = await findServices(database, { userUuid }, [{ uuid: written.value }])
   return { ok: true, uuid: written.value, service }
 }
 

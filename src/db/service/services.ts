@@ -1,4 +1,6 @@
 import type { ExpressionBuilder } from 'kysely'
+import { isLimited } from '../account/reach.ts'
+import type { Reach } from '../account/reach.ts'
 import type { Database } from '../database.ts'
 import { inOrderOf, splitIdentifiers } from '../identifiers.ts'
 import type { Identifier, ListPage } from '../identifiers.ts'
@@ -14,30 +16,30 @@ export interface ServiceFilter {
   readonly fqdn?: string
 }
 
-/**
- * The user's services, in the order of `identifiers`; undefined for each one that the user does not have.
- */
+/** The services within reach, in the order of `identifiers`; undefined for each that is not within it. */
 export async function findServices(
   { db }: Database,
-  userUuid: string,
+  reach: Reach,
   identifiers: readonly Identifier[],
 ): Promise<readonly (ServiceRow | undefined)[]> {
   const { uuids, names } = splitIdentifiers(identifiers)
   const rows = await selectServices(db)
-    .where('userUuid', '=', userUuid)
+    .where('userUuid', '=', reach.userUuid)
+    .$if(isLimited(reach), (query) => query.where('name', '=', anyOf(reach.services!)))
     .where((eb) => eb.or([eb('uuid', '=', anyOf(uuids)), eb('name', '=', anyOf(names))]))
     .execute()
   return inOrderOf(identifiers, rows)
 }
 
-/** The user's services in the order of their creation. */
+/** The services within reach in the order of their creation. */
 export async function listServices(
   { db }: Database,
-  userUuid: string,
+  reach: Reach,
   page: ListPage = {},
 ): Promise<readonly ServiceRow[]> {
   return selectServices(db)
-    .where('userUuid', '=', userUuid)
+    .where('userUuid', '=', reach.userUuid)
+    .$if(isLimited(reach), (query) => query.where('name', '=', anyOf(reach.services!)))
     .where('position', '>', page.afterPosition ?? 0)
     .orderBy('position')
     .limit(page.count ?? null)
@@ -45,16 +47,17 @@ export async function listServices(
     .execute()
 }
 
-/** Names of the user's services that pass any of the filters; all names if there is no filter. */
+/** Names of the services within reach that pass any of the filters; all names if there is no filter. */
 export async function listServiceNames(
   { db }: Database,
-  userUuid: string,
+  reach: Reach,
   { filters, ...page }: ListPage & { readonly filters: readonly ServiceFilter[] },
 ): Promise<readonly Pick<ServiceRow, 'uuid' | 'name'>[]> {
   return db
     .selectFrom('services')
     .select(['uuid', 'name'])
-    .where('userUuid', '=', userUuid)
+    .where('userUuid', '=', reach.userUuid)
+    .$if(isLimited(reach), (query) => query.where('name', '=', anyOf(reach.services!)))
     .where('position', '>', page.afterPosition ?? 0)
     .$if(filters.length > 0, (query) => query.where(passesAny(filters)))
     .orderBy('position')

@@ -35,7 +35,7 @@ describe('autoscale configurations', () => {
     user.api.one('createAutoscale', { object: service, body: { master: { uuid: master }, ...body } })
   const serviceName = async () => (await user.api.one('getServices', { object: service })).name
   const rowOf = async (uuid: string): Promise<InstanceRow> => {
-    const [row] = await findInstances(api.database, user.uuid, [{ uuid }])
+    const [row] = await findInstances(api.database, { userUuid: user.uuid }, [{ uuid }])
     assert.ok(row)
     return row
   }

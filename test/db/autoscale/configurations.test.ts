@@ -251,7 +251,9 @@ describe('an autoscale configuration', () => {
         const bystander = await addClone(database(), (await configured()).master)
         await remove(user, master.uuid)
         assert.equal(await read(user, service), undefined)
-        assert.deepEqual(await findInstances(database(), user.uuid, [{ uuid: clone.uuid }]), [undefined])
+        assert.deepEqual(await findInstances(database(), { userUuid: user.uuid }, [{ uuid: clone.uuid }]), [
+          undefined,
+        ])
         assert.deepEqual(await fateOf(database(), clone.uuid), {
           deleted: true,
           retired: false,
@@ -275,7 +277,7 @@ describe('an autoscale configuration', () => {
       const watch = await openInstanceWatch(database())
       try {
         const looked = Promise.withResolvers<void>()
-        const read = () => findInstances(database(), user.uuid, [{ uuid }])
+        const read = () => findInstances(database(), { userUuid: user.uuid }, [{ uuid }])
         const isSatisfied = ([clone]: Awaited<ReturnType<typeof read>>) => {
           looked.resolve()
           return clone === undefined

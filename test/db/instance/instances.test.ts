@@ -116,7 +116,7 @@ describe('instances', () => {
     await created(wantedInstance(bob, { name: 'web' }))
     const again = await create(wantedInstance(ann, { name: 'web', replicas: 2 }))
     assert.deepEqual(again, { ok: false, refusal: { kind: 'name-taken', name: 'web' } })
-    assert.equal((await listInstances(database, ann.uuid)).length, 1)
+    assert.equal((await listInstances(database, { userUuid: ann.uuid })).length, 1)
     await markDeleted(database, ann.uuid, first!.uuid)
     await created(wantedInstance(ann, { name: 'web' }))
   })
@@ -127,7 +127,7 @@ describe('instances', () => {
       Array.from({ length: 8 }, () => create(wantedInstance(user, { name: 'web' }))),
     )
     assert.equal(outcomes.filter((outcome) => outcome.ok).length, 1)
-    assert.equal((await listInstances(database, user.uuid)).length, 1)
+    assert.equal((await listInstances(database, { userUuid: user.uuid })).length, 1)
   })
 
   it('can not pass a quota, however many creates run at once', async () => {
@@ -136,7 +136,7 @@ describe('instances', () => {
       Array.from({ length: 12 }, () => create(wantedInstance(user, { replicas: 1 }))),
     )
     const refusals = outcomes.flatMap((outcome) => (outcome.ok ? [] : [outcome.refusal]))
-    assert.equal((await listInstances(database, user.uuid)).length, 4)
+    assert.equal((await listInstances(database, { userUuid: user.uuid })).length, 4)
     assert.equal(refusals.length, 10)
     assert.deepEqual(refusals[0], { kind: 'quota', excess: { quota: 'instances', value: 6, bound: 5 } })
   })
@@ -239,7 +239,7 @@ describe('instances', () => {
   it('are found by uuid and by name in the order of the request', async () => {
     const user = await newUser()
     const [a, b] = await created(wantedInstance(user, { name: 'a', replicas: 1 }))
-    const found = await findInstances(database, user.uuid, [
+    const found = await findInstances(database, { userUuid: user.uuid }, [
       { name: 'a' },
       { uuid: '00000000-0000-4000-8000-000000000000' },
       { uuid: b!.uuid.toUpperCase() },
@@ -257,10 +257,13 @@ describe('instances', () => {
     const [ann, bob] = [await newUser(), await newUser()]
     const [row] = await created(wantedInstance(ann, { name: 'web' }))
     const identifiers = [{ uuid: row!.uuid }, { name: 'web' }]
-    assert.deepEqual(await findInstances(database, bob.uuid, identifiers), [undefined, undefined])
-    assert.deepEqual(await listInstances(database, bob.uuid), [])
+    assert.deepEqual(await findInstances(database, { userUuid: bob.uuid }, identifiers), [
+      undefined,
+      undefined,
+    ])
+    assert.deepEqual(await listInstances(database, { userUuid: bob.uuid }), [])
     assert.equal(await markDeleted(database, bob.uuid, row!.uuid), undefined)
-    assert.equal((await listInstances(database, ann.uuid)).length, 1)
+    assert.equal((await listInstances(database, { userUuid: ann.uuid })).length, 1)
   })
 
   it('are listed in the order of their creation, by state and by pages', async () => {
@@ -268,26 +271,40 @@ describe('instances', () => {
     const stopped = await created(wantedInstance(user, { name: 'z', replicas: 2 }))
     const starting = await created(wantedInstance(user, { name: 'a', autostart: true }))
     const names = [...stopped, ...starting].map(({ uuid, name }) => ({ uuid, name }))
-    assert.deepEqual(await listInstanceNames(database, user.uuid), names)
-    const page = await listInstanceNames(database, user.uuid, { count: 2, from: 1 })
+    assert.deepEqual(await listInstanceNames(database, { userUuid: user.uuid }), names)
+    const page = await listInstanceNames(database, { userUuid: user.uuid }, { count: 2, from: 1 })
     assert.deepEqual(page, names.slice(1, 3))
     const afterFirst = { count: 2, afterPosition: stopped[0]!.position }
-    assert.deepEqual(await listInstanceNames(database, user.uuid, afterFirst), names.slice(1, 3))
+    assert.deepEqual(
+      await listInstanceNames(database, { userUuid: user.uuid }, afterFirst),
+      names.slice(1, 3),
+    )
     const { Starting, Running, Stopped } = InstanceState
-    const live = await listInstanceNames(database, user.uuid, { states: [Starting, Running] })
+    const live = await listInstanceNames(database, { userUuid: user.uuid }, { states: [Starting, Running] })
     assert.deepEqual(live, names.slice(3))
-    const resting = await listInstanceNames(database, user.uuid, { states: [Stopped] })
+    const resting = await listInstanceNames(database, { userUuid: user.uuid }, { states: [Stopped] })
     assert.deepEqual(resting, names.slice(0, 3))
-    assert.deepEqual(await listInstanceNames(database, user.uuid, { states: [Running] }), [])
+    assert.deepEqual(await listInstanceNames(database, { userUuid: user.uuid }, { states: [Running] }), [])
     const awake = new Map([[stopped[1]!.uuid, Running]])
-    const bothSaid = await listInstanceNames(database, user.uuid, {
-      states: [Running],
-      insteadOfRows: awake,
-    })
+    const bothSaid = await listInstanceNames(
+      database,
+      { userUuid: user.uuid },
+      {
+        states: [Running],
+        insteadOfRows: awake,
+      },
+    )
     assert.deepEqual(bothSaid, names.slice(1, 2))
     const stillStopped = { states: [Stopped], insteadOfRows: awake }
-    assert.deepEqual(await listInstanceNames(database, user.uuid, stillStopped), [names[0], names[2]])
-    const last = await listInstances(database, user.uuid, { states: [Stopped], from: 2, count: 5 })
+    assert.deepEqual(await listInstanceNames(database, { userUuid: user.uuid }, stillStopped), [
+      names[0],
+      names[2],
+    ])
+    const last = await listInstances(
+      database,
+      { userUuid: user.uuid },
+      { states: [Stopped], from: 2, count: 5 },
+    )
     assert.deepEqual(
       last.map((row) => row.uuid),
       [names[2]?.uuid],
@@ -303,7 +320,7 @@ describe('instances', () => {
     const [answer, ...more] = answers.filter((one) => one !== undefined)
     assert.deepEqual(more, [])
     assert.deepEqual(answer, row)
-    assert.deepEqual(await findInstances(database, user.uuid, [{ name: 'web' }]), [undefined])
+    assert.deepEqual(await findInstances(database, { userUuid: user.uuid }, [{ name: 'web' }]), [undefined])
     assert.equal((await readQuotas(database, user.uuid))?.used.instances, 0)
     await created(wantedInstance(user, { name: 'web' }))
     await removeInstanceRow(database, row!.uuid)

@@ -153,7 +153,7 @@ describe('services and their instances', () => {
     } finally {
       await readRows(database(), { text: 'update nodes set heartbeat_at = now()' })
     }
-    assert.deepEqual(await listServices(database(), user.uuid), [])
+    assert.deepEqual(await listServices(database(), { userUuid: user.uuid }), [])
     assert.deepEqual(await certificates(user), [])
     assert.equal(await count('domains where fqdn', 'left.metro.test'), 0)
   })

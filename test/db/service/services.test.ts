@@ -63,7 +63,11 @@ describe('services in the database', () => {
       const suffixes = ['aaaaaaaa', 'aaaaaaaa', 'bbbbbbbb']
       const suffix = () => suffixes.shift() ?? 'cccccccc'
       assert.ok((await createWith(user, { ...wanted([443]), name: 'again' }, suffix)).ok)
-      await deleteService(database(), user.uuid, (await listServices(database(), user.uuid))[0]!.uuid)
+      await deleteService(
+        database(),
+        user.uuid,
+        (await listServices(database(), { userUuid: user.uuid }))[0]!.uuid,
+      )
       await created(await newUser(), wanted([443], ['again-aaaaaaaa']))
       const outcome = await createWith(user, { ...wanted([443]), name: 'again' }, suffix)
       assert.ok(outcome.ok)
@@ -87,7 +91,10 @@ describe('services in the database', () => {
         const taken = await refusal(user, wanted([443], ['free-beside', 'www.beside.example.', 'shared']))
         assert.deepEqual(taken, { kind: 'domain-taken', fqdn: 'shared.metro.test' })
       }
-      assert.deepEqual([await certificates(other), await listServices(database(), other.uuid)], [[], []])
+      assert.deepEqual(
+        [await certificates(other), await listServices(database(), { userUuid: other.uuid })],
+        [[], []],
+      )
       await created(other, wanted([443], ['free-beside']))
     })
 
@@ -175,14 +182,21 @@ describe('services in the database', () => {
     const a = await created(user, { ...wanted([443]), name: 'a' })
     const b = await created(user, { ...wanted([443]), name: 'b' })
     const identifiers = [{ name: 'b' }, { uuid: 'nonsense' }, { uuid: a.uuid.toUpperCase() }, { name: 'c' }]
-    assert.deepEqual(await findServices(database(), user.uuid, identifiers), [b, undefined, a, undefined])
+    assert.deepEqual(await findServices(database(), { userUuid: user.uuid }, identifiers), [
+      b,
+      undefined,
+      a,
+      undefined,
+    ])
     assert.deepEqual(
-      await findServices(database(), other.uuid, identifiers),
+      await findServices(database(), { userUuid: other.uuid }, identifiers),
       identifiers.map(() => undefined),
     )
-    assert.deepEqual(await listServices(database(), user.uuid, { count: 1, from: 1 }), [b])
-    assert.deepEqual(await listServices(database(), user.uuid, { afterPosition: a.position }), [b])
-    assert.deepEqual(await listServices(database(), other.uuid), [])
+    assert.deepEqual(await listServices(database(), { userUuid: user.uuid }, { count: 1, from: 1 }), [b])
+    assert.deepEqual(await listServices(database(), { userUuid: user.uuid }, { afterPosition: a.position }), [
+      b,
+    ])
+    assert.deepEqual(await listServices(database(), { userUuid: other.uuid }), [])
   })
 
   it('are listed by filters, of which all of one and any of several have to match', async () => {
@@ -191,7 +205,7 @@ describe('services in the database', () => {
     const [row] = await instances(user, { service: { made: wanted([443], ['implicit-here']) } })
     const implicit = (await find(user, row?.serviceUuid))!
     const names = async (...filters: Parameters<typeof listServiceNames>[2]['filters']) =>
-      (await listServiceNames(database(), user.uuid, { filters })).map(({ name }) => name)
+      (await listServiceNames(database(), { userUuid: user.uuid }, { filters })).map(({ name }) => name)
     const domain = { fqdn: 'kept-here.metro.test' }
     assert.deepEqual(await names(), [kept.name, implicit.name])
     assert.deepEqual(await names({}), [kept.name, implicit.name])

@@ -87,7 +87,7 @@ describe('an instance that is created with a volume', () => {
     await available(user, { name: 'data' })
     const outcome = await createInstance(user, { replicas: 1, volume: { existing: { name: 'data' }, mount } })
     assert.deepEqual(refusalOf(outcome), { kind: 'volume-with-replicas', name: 'data', replicas: 1 })
-    assert.deepEqual(await listInstances(database(), user.uuid), [])
+    assert.deepEqual(await listInstances(database(), { userUuid: user.uuid }), [])
   })
 
   it('is refused unless the existing volume is available', async () => {
@@ -247,7 +247,7 @@ describe('an instance that is created with a volume', () => {
       Array.from({ length: 6 }, () => createInstance(user, { volume: { existing: { uuid }, mount } })),
     )
     assert.equal(outcomes.filter(({ ok }) => ok).length, 1)
-    assert.equal((await listInstances(database(), user.uuid)).length, 1)
+    assert.equal((await listInstances(database(), { userUuid: user.uuid })).length, 1)
   })
 
   it('is started with what its rows say', async () => {

@@ -141,7 +141,7 @@ describe('volumes and hosts', () => {
     const hosts = await hostsOf({ replicas: 4, ...made(10) })
     assert.deepEqual(hosts, ['a', 'a', 'a', 'b', 'b'])
     const volumes = await listVolumes(database, user.uuid)
-    const rows = await listInstances(database, user.uuid)
+    const rows = await listInstances(database, { userUuid: user.uuid })
     for (const volume of volumes) {
       const holder = rows.find(({ uuid }) => uuid === volume.attachedTo?.uuid)
       assert.equal(volume.nodeId, holder?.nodeId)
@@ -152,7 +152,7 @@ describe('volumes and hosts', () => {
     await addHosts({ a: [10_000, 35], b: [2_000, 20] })
     assert.deepEqual(refusalOf(await createWith({ replicas: 5, ...made(10) })), noRoom(10, 6, 35))
     assert.deepEqual(await listVolumes(database, user.uuid), [])
-    assert.deepEqual(await listInstances(database, user.uuid), [])
+    assert.deepEqual(await listInstances(database, { userUuid: user.uuid }), [])
   })
 
   it('get an instance whose existing volume they have', async () => {
