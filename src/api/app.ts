@@ -46,6 +46,10 @@ import { servicesCreate } from './service/create.ts'
 import { servicesDelete } from './service/delete.ts'
 import { servicesList } from './service/list.ts'
 import { servicesStatus } from './service/status.ts'
+import { tokensCreate } from './account/tokens-create.ts'
+import { tokensDelete } from './account/tokens-delete.ts'
+import { tokensList } from './account/tokens-list.ts'
+import { tokensStatus } from './account/tokens-status.ts'
 import { usersQuotas } from './account/quotas.ts'
 import { volumesAttach } from './volume/attach.ts'
 import { volumesCreate } from './volume/create.ts'
@@ -88,6 +92,10 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     listVolumes: volumesList(deps),
     listImages: imagesList(deps),
     getQuotas: usersQuotas(deps),
+    createTokens: tokensCreate(deps),
+    getTokens: tokensStatus(deps),
+    deleteTokens: tokensDelete(deps),
+    listTokens: tokensList(deps),
   }
 }
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { FailedEntry } from '../contract/envelope.ts'
 import type { Operation, OperationBody, OperationEntry, OperationQuery } from '../contract/operation.ts'
 import type { ParsedRequest } from '../contract/request/parsed-request.ts'
-import type { Identity } from '../db/account/tokens.ts'
+import type { Identity } from '../db/account/authenticator.ts'
 
 /** The caller of an operation, and a signal that aborts when the answer is no longer wanted. */
 export interface Call {

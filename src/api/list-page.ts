@@ -18,8 +18,8 @@ export async function listPage(
   const { count, offset, after } = page
   const size = count === undefined ? {} : { count }
   if (after === undefined) return offset === undefined ? size : { ...size, from: offset }
-  const { userUuid } = call.identity
-  const afterPosition = await listPosition(deps.database, { list, userUuid, uuid: after })
+  const { userUuid, services } = call.identity
+  const afterPosition = await listPosition(deps.database, { list, userUuid, services, uuid: after })
   if (afterPosition === undefined) {
     const reason = `no ${kind} with uuid '${after}', nor was it deleted lately: read the list from its beginning`
     throw new RequestError([problem('invalidContent', { name: 'from', place: 'the query', reason })])

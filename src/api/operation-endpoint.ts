@@ -9,6 +9,7 @@ import type { ApiDeps } from './deps.ts'
 import { withinTime } from './middleware/handling-timeout.ts'
 import { identityOf } from './request-state.ts'
 import type { ApiMiddleware } from './request-state.ts'
+import { refuseForbidden } from './token-check.ts'
 
 interface PathParameters {
   readonly owner?: string
@@ -16,8 +17,8 @@ interface PathParameters {
 }
 
 /**
- * The endpoint of an operation, in local and global scope: parses the request, handles it within its time
- * limit, and puts the answer into the envelope.
+ * The endpoint of an operation, in local and global scope: checks that the token permits the operation,
+ * parses the request, handles it within its time limit, and puts the answer into the envelope.
  */
 export function operationEndpoint<O extends Operation>(
   operation: O,
@@ -37,6 +38,8 @@ export function operationEndpoint<O extends Operation>(
       return
     }
     ctx.state.route = operation.id
+    const identity = identityOf(ctx)
+    refuseForbidden(identity, operation)
     const { body } = ctx.state
     const request = parse({
       query: ctx.querystring,
@@ -44,9 +47,9 @@ export function operationEndpoint<O extends Operation>(
       ...(object === undefined ? {} : { object }),
       ...(body === undefined ? {} : { body }),
     })
-    deps.changePace.admit(identityOf(ctx).userUuid, operation, request.objects)
+    deps.changePace.admit(identity.userUuid, operation, request.objects)
     const answer = await withinTime(ctx, { timeoutMs, stopping: deps.stopping }, (signal) =>
-      handler(request, { identity: identityOf(ctx), accept: ctx.get('Accept'), signal, log: ctx.state.log }),
+      handler(request, { identity, accept: ctx.get('Accept'), signal, log: ctx.state.log }),
     )
     ctx.status = 200
     if ('text' in answer) {

@@ -1,6 +1,6 @@
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
-import type { Identity } from '../db/account/tokens.ts'
+import type { Identity } from '../db/account/authenticator.ts'
 
 /**
  * What the middlewares and endpoints know of a request. The middleware for the id sets `requestId` and

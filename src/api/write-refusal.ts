@@ -24,6 +24,7 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
     problem('quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound }),
   'deleted-excess': ({ excess: { quota, value, bound } }) =>
     problem('deletedNotGone', { quota: quotaNames[quota], wanted: value, limit: bound }),
+  'too-many-tokens': ({ limit }) => problem('tooManyTokens', { limit }),
   'no-user': () => {
     throw requestError('unauthenticated')
   },

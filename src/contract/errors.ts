@@ -1,5 +1,6 @@
 import { maxLabelLength, maxNameLength } from '../domain/object-name.ts'
 import { visibleText } from '../domain/plain-text.ts'
+import { tokenFailures } from './account/failures.ts'
 import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
@@ -326,6 +327,7 @@ export const failures = {
   timedOut: failure(ErrorCode.TimedOut, 200, 'Operation timed out', true),
   hostUnreachable: failure(ErrorCode.OperationFailed, 200, 'The host of the instance does not answer', true),
   ...autoscaleFailures,
+  ...tokenFailures,
 } as const satisfies Record<string, Failure>
 export type FailureName = keyof typeof failures
 

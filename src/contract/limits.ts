@@ -119,3 +119,16 @@ export const changesAtOnce = 128
  */
 export const proofLookupsPerSecond = 1
 export const proofLookupsAtOnce = 250
+
+/**
+ * An entry with code 5. The most tokens of one account that are neither revoked nor expired, if the account
+ * makes them itself. That is one for each of many scripts; a list of all fits on a screen. The operator's
+ * command may exceed it, so that nobody is locked out.
+ */
+export const maxTokens = 100
+/** 400. The most services to which one token can be limited. A token for more can do without a limit. */
+export const maxTokenServices = 16
+/** 400. The most characters of a token's label: a line. */
+export const maxTokenLabelLength = 128
+/** 400. The longest lifetime of a token: ten years. Who wants a longer one can leave it out. */
+export const maxTokenLifetimeSeconds = 315_360_000

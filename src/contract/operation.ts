@@ -1,4 +1,5 @@
 import type { Static, TObject } from 'typebox'
+import type { TokenScope } from '../domain/account/token-scope.ts'
 
 /** How a request names its objects. Conventions 1 and 2 of the API follow from it (`request/objects.ts`). */
 export const Scope = {
@@ -29,6 +30,7 @@ export const DataKey = {
   Volumes: 'volumes',
   Quotas: 'quotas',
   Policies: 'policies',
+  Tokens: 'tokens',
 } as const
 export type DataKey = (typeof DataKey)[keyof typeof DataKey]
 
@@ -55,8 +57,19 @@ export interface Operation<
   readonly localPath?: string
   readonly scope: Scope
   /**
+   * What the request's token needs: any one of these scopes, or a scope that includes one of them
+   * (`permits`). If the list is empty, only a token with all rights may use the operation.
+   */
+  readonly tokenScopes: readonly TokenScope[]
+  /**
+   * Whether all objects of the operation belong to services, so that a token that is limited to services may
+   * use it. Its handler then has to treat objects out of the token's reach as if they did not exist. False:
+   * a limited token is refused, whatever the request names.
+   */
+  readonly withinServices: boolean
+  /**
    * How objects may be named. If it is absent, they are named by UUID or name. Parts of an object may have
-   * no UUID.
+   * no UUID, and tokens have no name.
    */
   readonly identifiedBy?: readonly IdentifierKey[]
   /** The name of the parameters in messages, such as `instance creation arguments`. */

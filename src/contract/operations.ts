@@ -1,3 +1,4 @@
+import { TokenScope } from '../domain/account/token-scope.ts'
 import {
   createCertificates,
   deleteCertificates,
@@ -29,6 +30,7 @@ import { createServices, deleteServices, getServices, listServices } from './ser
 import { DataKey, Scope, defineOperation } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { quotaEntry } from './account/quota-schemas.ts'
+import { createTokens, deleteTokens, getTokens, listTokens } from './account/token-operations.ts'
 import {
   attachVolumes,
   createVolumes,
@@ -43,6 +45,8 @@ export const listImages = defineOperation({
   method: 'GET',
   path: '/v1/images/list',
   scope: Scope.Collection,
+  tokenScopes: [TokenScope.Read, TokenScope.ImagesPush],
+  withinServices: false,
   place: 'image list filter',
   body: imageFilterBody,
   inQuery: true,
@@ -61,6 +65,8 @@ export const getQuotas = defineOperation({
   path: '/v1/users/quotas',
   localPath: '/v1/users/{object}/quotas',
   scope: Scope.Account,
+  tokenScopes: [TokenScope.Read],
+  withinServices: false,
   place: 'quota arguments',
   body: noParameters,
   query: noParameters,
@@ -103,6 +109,10 @@ export const operations = {
   listVolumes,
   listImages,
   getQuotas,
+  createTokens,
+  getTokens,
+  deleteTokens,
+  listTokens,
 } as const satisfies Readonly<Record<string, Operation>>
 export type Operations = typeof operations
 export type OperationId = keyof Operations
@@ -130,7 +140,10 @@ export const endpointParents: ReadonlySet<string> = new Set(
     .map((parts) => parts.slice(0, 3).join('/')),
 )
 
-/** The endpoints that are not in the table. They have no `/v1` and no envelope of objects. */
+/**
+ * The endpoints that are not in the table. They have no `/v1` and no envelope of objects. `tokenScopes` is as
+ * in the table; which actions a token of the registry gets is decided in `src/api/image/registry-tokens.ts`.
+ */
 export const plainEndpoints = [
   { path: '/healthz', authenticated: false, summary: 'The process is alive.' },
   { path: '/readyz', authenticated: false, summary: 'The process can serve: its database answers.' },
@@ -140,5 +153,10 @@ export const plainEndpoints = [
     authenticated: false,
     summary: 'Metrics of the process in the Prometheus text format.',
   },
-  { path: '/registry/token', authenticated: true, summary: 'Tokens of the image registry, for OCI clients.' },
+  {
+    path: '/registry/token',
+    authenticated: true,
+    tokenScopes: [TokenScope.Read, TokenScope.ImagesPush],
+    summary: 'Tokens of the image registry, for OCI clients.',
+  },
 ] as const

@@ -12,7 +12,10 @@ interface Placed {
   readonly nodeId: string
 }
 
-/** Why a change of instances, services, certificates, volumes or autoscale configurations was not made. */
+/**
+ * Why a change of instances, services, certificates, volumes, tokens or autoscale configurations was not
+ * made.
+ */
 export type WriteRefusal =
   | { readonly kind: 'limit'; readonly breach: LimitBreach }
   | { readonly kind: 'quota'; readonly excess: QuotaExcess }
@@ -26,6 +29,7 @@ export type WriteRefusal =
   | { readonly kind: 'no-node'; readonly heardAt?: Date }
   /** Every private address of the host is taken. */
   | { readonly kind: 'no-address' }
+  | { readonly kind: 'too-many-tokens'; readonly limit: number }
   /** The account was removed meanwhile. */
   | { readonly kind: 'no-user' }
   | { readonly kind: 'service-name-taken'; readonly name: string }

@@ -3,7 +3,7 @@ import { officialNamespace } from '../domain/image/reference.ts'
 /** What may be done to a repository, in the registry's own words. */
 export const RegistryAction = { Pull: 'pull', Push: 'push', Delete: 'delete' } as const
 export type RegistryAction = (typeof RegistryAction)[keyof typeof RegistryAction]
-const allActions = Object.values(RegistryAction)
+export const allActions: readonly RegistryAction[] = Object.values(RegistryAction)
 
 /** One `scope` of a token request, and one entry of a token's `access` claim. */
 export interface RegistryScope {
@@ -16,6 +16,11 @@ export interface RegistryScope {
 export interface RegistryUser {
   readonly name: string
   readonly admin: boolean
+  /**
+   * What the token of the user's login permits in repositories that the user may write. Everybody may pull
+   * official images, whatever stands here.
+   */
+  readonly actions: readonly RegistryAction[]
 }
 
 /**
@@ -46,9 +51,10 @@ function parseScope(text: string): readonly RegistryScope[] {
 }
 
 /**
- * The part of a requested scope that is granted. A user may do everything with `<user>/...` and read
- * `official/...`. An administrator may also write `official/...`. A client without a login may read
- * `official/...`. A scope of which nothing is granted stays without actions, as the token protocol demands.
+ * The part of a requested scope that is granted. A user may do with `<user>/...` what the token of the login
+ * permits, and read `official/...`. An administrator may also write `official/...`. A client without a login
+ * may read `official/...`. A scope of which nothing is granted stays without actions, as the token protocol
+ * demands.
  */
 export function grantScope(scope: RegistryScope, user: RegistryUser | undefined): RegistryScope {
   const permitted = permittedActions(scope, user)
@@ -79,6 +85,9 @@ function permittedActions(scope: RegistryScope, user: RegistryUser | undefined):
   if (scope.type !== 'repository') return []
   const slash = scope.name.indexOf('/')
   const namespace = slash > 0 ? scope.name.slice(0, slash) : ''
-  if (namespace === officialNamespace) return user?.admin === true ? allActions : [RegistryAction.Pull]
-  return namespace !== '' && namespace === user?.name ? allActions : []
+  const granted = user?.actions ?? []
+  if (namespace === officialNamespace) {
+    return user?.admin === true ? [...new Set([RegistryAction.Pull, ...granted])] : [RegistryAction.Pull]
+  }
+  return namespace !== '' && namespace === user?.name ? granted : []
 }

@@ -1,66 +1,29 @@
 import { strict as assert } from 'node:assert'
-import { DataKey, Scope } from '../../src/contract/operation.ts'
+import { Scope } from '../../src/contract/operation.ts'
 import { identifiersOf } from '../../src/contract/operation.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { operations } from '../../src/contract/operations.ts'
 import { namesObjects } from '../../src/contract/request/body.ts'
 import { querySchema } from '../../src/contract/request/query.ts'
-import { makeTestCertificate } from '../support/certificate-maker.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { RawAnswer, RawCall, TestApi, TestUser } from '../support/api-server.ts'
+import { kindOf, leastBody, nobody, requiredParameters } from '../support/least-request.ts'
 
 const table = Object.values(operations) as readonly Operation[]
-const missing = '11111111-1111-4111-8111-111111111111'
-
-const certificate = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
-
-/**
- * For each kind of object: its word in messages, the operations that make and show one, and a body for that.
- */
-const kinds = {
-  [DataKey.Instances]: {
-    kind: 'instance',
-    create: 'createInstances',
-    get: 'getInstances',
-    body: { image: 'hello' },
-  },
-  [DataKey.ServiceGroups]: { kind: 'service group', create: 'createServices', get: 'getServices', body: {} },
-  [DataKey.Certificates]: {
-    kind: 'certificate',
-    create: 'createCertificates',
-    get: 'getCertificates',
-    body: { cn: 'example.com', chain: certificate.pem, pkey: certificate.pkey },
-  },
-  [DataKey.Volumes]: { kind: 'volume', create: 'createVolumes', get: 'getVolumes', body: { size_mb: 8 } },
-  [DataKey.Policies]: {
-    kind: 'autoscale policy',
-    create: 'addAutoscalePolicies',
-    get: 'getAutoscalePolicies',
-    body: { name: 'grow', type: 'step', steps: [{ lower_bound: 500, adjustment: 1 }] },
-  },
-} as const
-
-function kindOf({ dataKey }: Operation) {
-  return kinds[dataKey in kinds ? (dataKey as keyof typeof kinds) : DataKey.Instances]
+const manyObjects = {
+  instances: 100_000,
+  liveInstances: 100_000,
+  serviceGroups: 100_000,
+  volumes: 100_000,
+  totalVolumeMb: 1_000_000,
 }
+const missing = nobody.uuid
 
 /** Every parameter of the query in global scope. */
 function queryNames(operation: Operation): readonly string[] {
   const identifiers = namesObjects(operation) ? identifiersOf(operation) : []
   const ofObjects = operation.inQuery ? Object.keys(operation.body.properties) : []
   return [...identifiers, ...ofObjects, ...Object.keys(querySchema(operation).properties)]
-}
-
-/** The parameters that an operation requires beside identifiers. */
-const required: Readonly<Record<string, object>> = {
-  attachVolumes: { attach_to: { name: 'nobody' }, at: '/data' },
-  createAutoscale: { master: { name: 'nobody' } },
-}
-
-/** The smallest body that an operation accepts, without identifiers. Waits are 1 ms long. */
-function minimalBody(operation: Operation): object {
-  if (operation.scope === Scope.Create) return kindOf(operation).body
-  return 'timeout_ms' in operation.body.properties ? { timeout_ms: 1 } : (required[operation.id] ?? {})
 }
 
 describe('the conventions of the API hold for every operation', () => {
@@ -76,15 +39,6 @@ describe('the conventions of the API hold for every operation', () => {
   }
   before(async () => {
     api = await startTestApi()
-    user = await api.addUser({
-      hard: {
-        instances: 100_000,
-        liveInstances: 100_000,
-        serviceGroups: 100_000,
-        volumes: 100_000,
-        totalVolumeMb: 1_000_000,
-      },
-    })
   })
   after(() => api.close())
 
@@ -123,14 +77,21 @@ describe('the conventions of the API hold for every operation', () => {
       const named = namesObjects(operation)
       const { kind, create, get, body: fresh } = kindOf(operation)
       const isPart = operation.path.includes('{owner}')
-      const isKnownByUuid = identifiersOf(operation).includes('uuid')
+      const keys = identifiersOf(operation)
+      const isKnownByUuid = keys.includes('uuid')
+      const by = keys.includes('name') ? 'name' : 'uuid'
       const ofOwner = () => (isPart ? { owner: service } : {})
       let object: string
+      // The number of tokens of an account is bounded, so each operation has a user of its own.
+      before(async () => {
+        user = await api.addUser({ hard: manyObjects })
+      })
       beforeEach(async () => {
         if (isPart) await configureService()
-        object = (await user.api.one(create, { ...ofOwner(), body: fresh })).name
+        const made: Partial<typeof nobody> = await user.api.one(create, { ...ofOwner(), body: fresh })
+        object = made[by]!
       })
-      const valid = () => (named ? { ...minimalBody(operation), name: object } : minimalBody(operation))
+      const valid = () => (named ? { ...leastBody(operation), [by]: object } : leastBody(operation))
 
       it('answers 200 and an envelope with exactly one key of data', async () => {
         const answer = await global(operation, { body: valid() })
@@ -232,7 +193,7 @@ describe('the conventions of the API hold for every operation', () => {
         assert.equal(answer.json.errors[0].error, 5)
       })
 
-      if (operation.id in required) {
+      if (operation.id in requiredParameters) {
         it('asks for a body where the path or the query names the object', async () => {
           for (const call of [{}, { body: '' }]) {
             assertRefused(await local(operation, object, call), /^The body of the request is missing/)
@@ -245,7 +206,7 @@ describe('the conventions of the API hold for every operation', () => {
           const answer = await global(operation, {
             query:
               operation.scope === Scope.Objects
-                ? `?name=${object}${operation.inQuery && 'timeout_ms' in operation.body.properties ? '&timeout_ms=1' : ''}`
+                ? `?${by}=${object}${operation.inQuery && 'timeout_ms' in operation.body.properties ? '&timeout_ms=1' : ''}`
                 : '',
             headers: { accept: 'application/json', 'content-type': 'application/json' },
           })
@@ -255,12 +216,12 @@ describe('the conventions of the API hold for every operation', () => {
 
       if (named) {
         it('takes an array, answers in its order, and names what it does not find', async () => {
-          const unknown = [...(isKnownByUuid ? [{ uuid: missing }] : []), { name: 'nobody' }]
-          const body = [valid(), ...unknown.map((names) => ({ ...minimalBody(operation), ...names }))]
+          const unknown = keys.map((key) => ({ [key]: nobody[key] }))
+          const body = [valid(), ...unknown.map((names) => ({ ...leastBody(operation), ...names }))]
           const answer = await global(operation, { body })
           assert.equal(answer.status, 200)
           const [first, ...others] = answer.json.data[operation.dataKey]
-          assert.equal(first.name, object)
+          assert.equal(first[by], object)
           const notFound = unknown.map((names) => {
             const [by, value] = Object.entries(names)[0]!
             return { status: 'error', error: 8, ...names, message: `No ${kind} with ${by} '${value}'` }
@@ -270,66 +231,68 @@ describe('the conventions of the API hold for every operation', () => {
         })
 
         it('says error, not partial success, where every object failed', async () => {
-          const answer = await global(operation, { body: [{ ...minimalBody(operation), name: 'nobody' }] })
+          const body = [{ ...leastBody(operation), [by]: nobody[by] }]
+          const answer = await global(operation, { body })
           assert.deepEqual([answer.status, answer.json.status], [200, 'error'])
           assert.equal(answer.json.message, 'Failed to perform all operations')
         })
 
         it('takes exactly one of uuid and name, and an empty string for none', async () => {
-          const both = await global(operation, { body: { ...valid(), uuid: missing } })
-          const refused = isKnownByUuid
-            ? /'uuid' and 'name' cannot be given together/
-            : /^Unknown parameter 'uuid'/
+          const other = by === 'name' ? 'uuid' : 'name'
+          const both = await global(operation, { body: { ...valid(), [other]: nobody[other] } })
+          const refused =
+            keys.length > 1
+              ? /'uuid' and 'name' cannot be given together/
+              : new RegExp(`^Unknown parameter '${other}'`)
           assertRefused(both, refused)
-          const empty = await global(operation, { body: { ...valid(), uuid: '' } })
-          assert.equal(empty.json.data[operation.dataKey][0].name, object)
+          const empty = await global(operation, { body: { ...valid(), [other]: '' } })
+          assert.equal(empty.json.data[operation.dataKey][0][by], object)
         })
 
         it('refuses malformed identifiers wherever they stand', async () => {
-          const body = minimalBody(operation)
-          for (const call of [
-            { body: { ...body, name: 'șmth' } },
-            { query: `?name=${encodeURIComponent('șmth')}`, body },
-          ]) {
-            assertRefused(await global(operation, call), /^Invalid name 'șmth':/)
+          const body = leastBody(operation)
+          for (const key of keys) {
+            for (const call of [
+              { body: { ...body, [key]: 'șmth' } },
+              { query: `?${key}=${encodeURIComponent('șmth')}`, body },
+            ]) {
+              assertRefused(await global(operation, call), /^Invalid (name 'șmth':|UUID 'șmth'$)/)
+            }
           }
-          if (isKnownByUuid) {
-            const malformed = await global(operation, { body: { ...body, uuid: '123' } })
-            assertRefused(malformed, /^Invalid UUID '123'$/)
-          }
-          assertRefused(await local(operation, 'a--b', { body }), /^Invalid name 'a--b':/)
+          assertRefused(await local(operation, 'a--b', { body }), /^Invalid (name 'a--b':|UUID 'a--b'$)/)
         })
 
         it('does not take identifiers from query and body at once', async () => {
-          const body = { ...minimalBody(operation), name: 'y' }
+          const body = { ...leastBody(operation), [by]: nobody[by] }
           assertRefused(
-            await global(operation, { query: '?name=x', body }),
+            await global(operation, { query: `?${by}=${object}`, body }),
             /^Identifiers in .* must not be given both in the query and in the body/,
           )
         })
 
-        if (get === 'getAutoscalePolicies') {
-          it('takes the part from the path, by name in any case', async () => {
+        if (keys.length === 1) {
+          it(`takes the object from the path, by ${by} in any case`, async () => {
             const answer = await local(operation, object.toUpperCase())
-            assert.equal(answer.json.data[operation.dataKey][0].name, object, answer.text)
+            assert.equal(answer.json.data[operation.dataKey][0][by], object, answer.text)
           })
         } else {
           it('takes the object from the path, by name in any case and by UUID', async () => {
-            const { uuid } = await user.api.one(get, { object })
+            const shown: Partial<typeof nobody> = await user.api.one(get, { object })
+            const uuid = shown.uuid!
             const upper = object.toUpperCase()
             for (const named of operation.method === 'DELETE' ? [upper] : [upper, uuid]) {
-              const answer = await local(operation, named, { body: minimalBody(operation) })
+              const answer = await local(operation, named, { body: leastBody(operation) })
               assert.equal(answer.json.data[operation.dataKey][0].uuid, uuid, answer.text)
             }
           })
         }
 
         it('refuses identifiers and arrays in local scope', async () => {
-          for (const body of [{ uuid: missing }, { name: object }]) {
+          for (const body of [{ uuid: missing }, { name: 'nobody' }]) {
             assertRefused(await local(operation, object, { body }), /the path already names the object/)
           }
           assertRefused(
-            await local(operation, object, { query: '?name=x' }),
+            await local(operation, object, { query: `?${by}=${object}` }),
             /the path already names the object/,
           )
           assertRefused(await local(operation, object, { body: [{}] }), /expected 'object'/)
@@ -337,7 +300,7 @@ describe('the conventions of the API hold for every operation', () => {
 
         it('finds nothing for an unknown object in the path', async () => {
           const unknown = isKnownByUuid ? missing : 'nobody'
-          const answer = await local(operation, unknown, { body: minimalBody(operation) })
+          const answer = await local(operation, unknown, { body: leastBody(operation) })
           // Clients decode every entry of a policy's status as a policy, so a failed one is an HTTP status.
           const fails = isPart && operation.method === 'GET'
           assert.equal(answer.status, fails ? 404 : 200)
@@ -346,7 +309,7 @@ describe('the conventions of the API hold for every operation', () => {
         })
       }
 
-      if (operation.localPath === `${operation.path}/{object}`) {
+      if (operation.localPath === `${operation.path}/{object}` && by === 'name') {
         it('says whether a word in the path that names no object could have been an endpoint', async () => {
           const answer = await local(operation, 'Templates')
           const [failure] = answer.status === 404 ? answer.json.errors : answer.json.data[operation.dataKey]
@@ -359,7 +322,7 @@ describe('the conventions of the API hold for every operation', () => {
 
       if (operation.scope === Scope.Objects) {
         it('asks for an identifier where there is none', async () => {
-          const unnamed = minimalBody(operation)
+          const unnamed = leastBody(operation)
           for (const body of [undefined, unnamed, [], [unnamed]]) {
             const answer = await global(operation, body === undefined ? {} : { body })
             assertRefused(answer, /^Missing identifier/)

@@ -18,6 +18,7 @@ describe('a user who asks for objects of another', () => {
   let uuid: string
   let serviceUuid: string
   let volumeUuid: string
+  let tokenUuid: string
   before(async () => {
     api = await startTestApi()
     owner = await api.addUser()
@@ -32,6 +33,7 @@ describe('a user who asks for objects of another', () => {
     serviceUuid = (await owner.api.one('createServices', { body: service })).uuid
     await owner.api.one('createInstances', { body: { image: 'hello', name: 'their-instance' } })
     volumeUuid = (await owner.api.one('createVolumes', { body: { name: 'theirs', size_mb: 8 } })).uuid
+    tokenUuid = (await owner.api.one('createTokens', { body: { label: 'theirs' } })).uuid
     const attached = { image: 'hello', name: 'their-master', service_group: { name: 'theirs' } }
     const { uuid: master } = await owner.api.one('createInstances', { body: attached })
     const policy = { name: 'theirs', type: 'step', steps: [{ lower_bound: 500, adjustment: 1 }] }
@@ -54,6 +56,7 @@ describe('a user who asks for objects of another', () => {
   for (const operation of table.filter((each) => namesObjects(each) && !ofOwner(each))) {
     const ownUuid = () => {
       if (operation.dataKey === DataKey.Volumes) return volumeUuid
+      if (operation.dataKey === DataKey.Tokens) return tokenUuid
       return operation.dataKey === DataKey.ServiceGroups ? serviceUuid : uuid
     }
 
@@ -101,6 +104,7 @@ describe('a user who asks for objects of another', () => {
         uuid,
         serviceUuid,
         volumeUuid,
+        tokenUuid,
         'theirs',
         'confidential',
         'secret',

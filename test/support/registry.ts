@@ -14,6 +14,7 @@ import { registryConfig } from '../../src/registry/registry-config.ts'
 import { createRegistryHttp } from '../../src/registry/registry-http.ts'
 import type { RegistryHttp } from '../../src/registry/registry-http.ts'
 import { RegistryAction } from '../../src/registry/registry-scope.ts'
+import { allActions } from '../../src/registry/registry-scope.ts'
 import type { RegistryUser } from '../../src/registry/registry-scope.ts'
 import { createRegistryUpload } from '../../src/registry/registry-upload.ts'
 import type { RegistryUpload } from '../../src/registry/registry-upload.ts'
@@ -51,9 +52,9 @@ export interface TestRegistryUser extends RegistryUser {
 }
 
 export const testUsers: readonly TestRegistryUser[] = [
-  { name: 'admin', admin: true, password: 'admin-secret' },
-  { name: 'ann', admin: false, password: 'ann-secret' },
-  { name: 'bob', admin: false, password: 'bob-secret' },
+  { name: 'admin', admin: true, actions: allActions, password: 'admin-secret' },
+  { name: 'ann', admin: false, actions: allActions, password: 'ann-secret' },
+  { name: 'bob', admin: false, actions: allActions, password: 'bob-secret' },
 ]
 
 const startTimeoutMs = 10_000

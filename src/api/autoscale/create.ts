@@ -21,8 +21,9 @@ export function autoscaleCreate(deps: ApiDeps): Handler<typeof createAutoscale> 
       const wanted = read[index]
       if (!wanted?.ok) throw new Error('what is invalid was refused above')
       const { uuid, name } = row
-      const { userUuid } = call.identity
-      const outcome = await insertAutoscale(deps.database, { userUuid, serviceUuid: uuid, ...wanted.value })
+      const { userUuid, services } = call.identity
+      const reach = { userUuid, services }
+      const outcome = await insertAutoscale(deps.database, { ...reach, serviceUuid: uuid, ...wanted.value })
       if (!outcome.ok) return failedService(row, writeRefusalProblem(outcome.refusal))
       await tellConfigured(deps, call, outcome.settings)
       return { status: 'success' as const, uuid, name }

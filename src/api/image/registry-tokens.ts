@@ -1,5 +1,7 @@
-import type { TokenAuthenticator } from '../../db/account/tokens.ts'
-import { RegistryAction } from '../../registry/registry-scope.ts'
+import type { TokenAuthenticator } from '../../db/account/authenticator.ts'
+import { TokenScope, permits } from '../../domain/account/token-scope.ts'
+import type { TokenRights } from '../../domain/account/token-scope.ts'
+import { RegistryAction, allActions } from '../../registry/registry-scope.ts'
 import { answerTokenRequest, issuePlatformToken } from '../../registry/token-issuer.ts'
 import type { RegistryTokenIssuer, TokenAnswer, TokenRequest } from '../../registry/token-issuer.ts'
 
@@ -22,10 +24,22 @@ export function createRegistryTokens(
         issuer,
         bounded,
         async authenticate(login) {
-          const identity = await tokens.authenticateLogin(login)
-          return identity && { name: identity.userName, admin: identity.admin }
+          const found = await tokens.authenticateLogin(login)
+          if (found.kind !== 'valid') return undefined
+          const { userName: name, admin } = found.identity
+          return { name, admin, actions: actionsOf(found.identity) }
         },
       }),
     pullToken: (repository) => issuePlatformToken(issuer, repository, [RegistryAction.Pull]),
   }
+}
+
+/**
+ * What a token permits in the repositories that its user may write. Images belong to the account, so a token
+ * that is limited to services permits nothing.
+ */
+function actionsOf({ scopes, services }: TokenRights): readonly RegistryAction[] {
+  if (services !== null) return []
+  if (permits(scopes, [TokenScope.ImagesPush])) return allActions
+  return permits(scopes, [TokenScope.Read]) ? [RegistryAction.Pull] : []
 }

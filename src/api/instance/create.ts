@@ -24,6 +24,7 @@ import type { ApiDeps } from '../deps.ts'
 import { wasTold } from '../told-workflow.ts'
 import { unmadeEntry } from '../failed-entry.ts'
 import { createFirstBoots, headStart } from './first-boots.ts'
+import { outOfReach, refuseBeyondServices } from './limited-create.ts'
 import { waitMs } from './waiting.ts'
 import { newInstances, oversizedProcess } from './new-instance.ts'
 import type { InstanceBody } from './new-instance.ts'
@@ -50,6 +51,7 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
     const bodies = objects.map(({ parameters }) => parameters)
     const ended = beginSpan('api: create, until the row is there')
     const { metroDomain } = deps.settings
+    refuseBeyondServices(call.identity, bodies)
     // The registry is asked beside the database. It is the slowest to answer.
     const [images] = await Promise.all([
       boundedMap(bodies, maxConcurrent, async ({ image }) => await findImage(deps, call, image)),
@@ -61,9 +63,10 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
     const made = services.map((service) =>
       service !== undefined && 'made' in service ? service.made : undefined,
     )
+    const hidden = await outOfReach(deps, call.identity, services)
     const taken = await notTheirs(deps, call.identity.userUuid, made)
     for (const [index, body] of bodies.entries()) {
-      const wrong = taken[index]
+      const wrong = hidden[index] ?? taken[index]
       const service = services[index]
       const image = images[index]!
       const instances =

@@ -3,7 +3,8 @@ import { answerSchema, requestFailure } from '../envelope.ts'
 import { failures } from '../errors.ts'
 import { operations, plainEndpoints } from '../operations.ts'
 import { Scope, identifiersOf } from '../operation.ts'
-import type { Operation } from '../operation.ts'
+import type { IdentifierKey, Operation } from '../operation.ts'
+import { securityOf, securityScheme, tokenSentence } from './token-security.ts'
 import { answerSchemaOf, bodySchemaOf, parameterSchemaOf, pathSchemaOf } from './published-schema.ts'
 import { globalBody, namesObjects } from '../request/body.ts'
 import { identifierQuery, querySchema } from '../request/query.ts'
@@ -35,7 +36,7 @@ export function openApiDocument(): Json {
     },
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: { token: securityScheme },
       schemas: {
         ...operationSchemas(),
         RequestFailure: answerSchemaOf(requestFailure),
@@ -58,7 +59,8 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
     operationId: local ? `${operation.id}Local` : operation.id,
     tags: [operation.dataKey],
     summary: operation.summary,
-    description: operation.description,
+    description: `${operation.description} ${tokenSentence(operation)}`,
+    security: securityOf(operation.tokenScopes),
     parameters: [...pathParameters(operation, local), ...queryParameters(operation, local)],
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
@@ -80,19 +82,19 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
 }
 
 function pathParameters(operation: Operation, local: boolean): readonly Json[] {
-  const owner = pathParameter('owner', 'UUID or name of the object that these are parts of.', {
-    byUuid: true,
-  })
-  const byUuid = identifiersOf(operation).includes('uuid')
-  const description = byUuid
-    ? 'UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that.'
-    : 'Name of the object.'
-  const object = pathParameter('object', description, { byUuid })
+  const ownerText = 'UUID or name of the object that these are parts of.'
+  const owner = pathParameter('owner', ownerText, ['uuid', 'name'])
+  const identifiers = identifiersOf(operation)
+  const description =
+    identifiers.length > 1
+      ? 'UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that.'
+      : `${identifiers.includes('uuid') ? 'UUID' : 'Name'} of the object.`
+  const object = pathParameter('object', description, identifiers)
   return [...(operation.path.includes('{owner}') ? [owner] : []), ...(local ? [object] : [])]
 }
 
-function pathParameter(name: string, description: string, named: { readonly byUuid: boolean }): Json {
-  return { name, in: 'path', required: true, description, schema: pathSchemaOf(named) }
+function pathParameter(name: string, description: string, identifiers: readonly IdentifierKey[]): Json {
+  return { name, in: 'path', required: true, description, schema: pathSchemaOf(identifiers) }
 }
 
 function queryParameters(operation: Operation, local: boolean): readonly Json[] {
@@ -124,7 +126,7 @@ function plainOperation(endpoint: (typeof plainEndpoints)[number]): Json {
     operationId: endpoint.path.slice(1).replaceAll(/\W/g, '_'),
     tags: ['platform'],
     summary: endpoint.summary,
-    ...(endpoint.authenticated ? {} : { security: [] }),
+    security: endpoint.authenticated ? securityOf(endpoint.tokenScopes) : [],
     responses: { 200: { description: endpoint.summary }, default: { description: 'Failure.' } },
   }
 }

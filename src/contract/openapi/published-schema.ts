@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { maxNameLength, objectNameForm, uuidForm } from '../../domain/object-name.ts'
+import type { IdentifierKey } from '../operation.ts'
 
 // Schemas of the contract in the form that the OpenAPI document has: without our own formats and keywords,
 // and with regular expressions that every tool understands (no look-around, no escaped halves of surrogate
@@ -39,9 +40,11 @@ export function parameterSchemaOf(schema: TSchema, { isList }: { readonly isList
 }
 
 /** The schema of an object's identifier in a path. */
-export function pathSchemaOf({ byUuid }: { readonly byUuid: boolean }): Json {
-  const pattern = byUuid ? `^(?:${uuidForm}|${objectNameForm})$` : namePattern
-  return { type: 'string', pattern, maxLength: maxNameLength }
+export function pathSchemaOf(identifiers: readonly IdentifierKey[]): Json {
+  const forms = { uuid: uuidForm, name: objectNameForm }
+  const [form, ...others] = identifiers.map((key) => forms[key])
+  const pattern = others.length === 0 ? `^${form}$` : `^(?:${[form, ...others].join('|')})$`
+  return { type: 'string', pattern, ...(identifiers.includes('name') && { maxLength: maxNameLength }) }
 }
 
 /** A schema as JSON, without what TypeBox adds for itself. */

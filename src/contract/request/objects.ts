@@ -52,16 +52,13 @@ export function pathTarget(part: string): Target {
   return isUuid(part) ? { by: 'uuid', value: part } : { by: 'name', value: part }
 }
 
-/** Like `pathTarget`, but only by name if the objects of the operation have no UUID. */
+/** Like `pathTarget`, but only by name or by UUID if the objects of the operation have nothing else. */
 export function objectInPath(operation: Operation, part: string): Target {
-  const target = identifiersOf(operation).includes('uuid') ? pathTarget(part) : nameTarget(part)
+  const [by, ...others] = identifiersOf(operation)
+  const target = by === undefined || others.length > 0 ? pathTarget(part) : { by, value: part }
   const { path, localPath } = operation
   const mayBeEndpoint = localPath === `${path}/{object}` && endpointParents.has(path)
   return target.by === 'name' && mayBeEndpoint ? { ...target, endpointPath: `${path}/${part}` } : target
-}
-
-function nameTarget(value: string): Target {
-  return { by: 'name', value }
 }
 
 export function tooManyProblem(count: number): readonly Problem[] {

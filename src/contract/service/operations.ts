@@ -1,3 +1,4 @@
+import { TokenScope } from '../../domain/account/token-scope.ts'
 import { detailsQuery, noParameters } from '../fields.ts'
 import { DataKey, Scope, defineOperation } from '../operation.ts'
 import { createServiceBody, serviceFilterBody } from './fields.ts'
@@ -8,6 +9,8 @@ export const createServices = defineOperation({
   method: 'POST',
   path: '/v1/services',
   scope: Scope.Create,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: false,
   place: 'service group creation arguments',
   body: createServiceBody,
   query: noParameters,
@@ -24,6 +27,8 @@ export const getServices = defineOperation({
   path: '/v1/services',
   localPath: '/v1/services/{object}',
   scope: Scope.ObjectsOrAll,
+  tokenScopes: [TokenScope.Read],
+  withinServices: true,
   place: 'service group status arguments',
   body: noParameters,
   query: detailsQuery,
@@ -40,6 +45,8 @@ export const deleteServices = defineOperation({
   path: '/v1/services',
   localPath: '/v1/services/{object}',
   scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: true,
   place: 'service group deletion arguments',
   body: noParameters,
   query: noParameters,
@@ -55,6 +62,8 @@ export const listServices = defineOperation({
   method: 'GET',
   path: '/v1/services/list',
   scope: Scope.Collection,
+  tokenScopes: [TokenScope.Read],
+  withinServices: true,
   place: 'service group list filter',
   body: serviceFilterBody,
   inQuery: true,

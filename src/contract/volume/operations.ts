@@ -1,3 +1,4 @@
+import { TokenScope } from '../../domain/account/token-scope.ts'
 import { detailsQuery, noParameters } from '../fields.ts'
 import { DataKey, Scope, defineOperation } from '../operation.ts'
 import { attachVolumeBody, createVolumeBody, detachVolumeBody, volumeFilterBody } from './requests.ts'
@@ -8,6 +9,8 @@ export const createVolumes = defineOperation({
   method: 'POST',
   path: '/v1/volumes',
   scope: Scope.Create,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: false,
   place: 'volume creation arguments',
   body: createVolumeBody,
   query: noParameters,
@@ -25,6 +28,8 @@ export const getVolumes = defineOperation({
   path: '/v1/volumes',
   localPath: '/v1/volumes/{object}',
   scope: Scope.ObjectsOrAll,
+  tokenScopes: [TokenScope.Read],
+  withinServices: false,
   place: 'volume status arguments',
   body: noParameters,
   query: detailsQuery,
@@ -41,6 +46,8 @@ export const deleteVolumes = defineOperation({
   path: '/v1/volumes',
   localPath: '/v1/volumes/{object}',
   scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: false,
   place: 'volume deletion arguments',
   body: noParameters,
   query: noParameters,
@@ -56,6 +63,8 @@ export const attachVolumes = defineOperation({
   path: '/v1/volumes/attach',
   localPath: '/v1/volumes/{object}/attach',
   scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: false,
   place: 'volume attach arguments',
   body: attachVolumeBody,
   query: noParameters,
@@ -73,6 +82,8 @@ export const detachVolumes = defineOperation({
   path: '/v1/volumes/detach',
   localPath: '/v1/volumes/{object}/detach',
   scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: false,
   place: 'volume detach arguments',
   body: detachVolumeBody,
   query: noParameters,
@@ -89,6 +100,8 @@ export const listVolumes = defineOperation({
   method: 'GET',
   path: '/v1/volumes/list',
   scope: Scope.Collection,
+  tokenScopes: [TokenScope.Read],
+  withinServices: false,
   place: 'volume list filter',
   body: volumeFilterBody,
   inQuery: true,

@@ -1,6 +1,9 @@
 import { strict as assert } from 'node:assert'
 import { createRegistryTokens } from '../../../src/api/image/registry-tokens.ts'
-import { createTokenAuthenticator } from '../../../src/db/account/tokens.ts'
+import { createTokenAuthenticator } from '../../../src/db/account/authenticator.ts'
+import { createToken } from '../../../src/db/account/tokens.ts'
+import { TokenScope } from '../../../src/domain/account/token-scope.ts'
+import type { TokenRights } from '../../../src/domain/account/token-scope.ts'
 import { generateRegistrySigningKey, readRegistrySigningKey } from '../../../src/registry/signing-key.ts'
 import { createRegistryTokenIssuer } from '../../../src/registry/token-issuer.ts'
 import { startTestApi } from '../../support/api-server.ts'
@@ -57,6 +60,43 @@ describe('GET /registry/token', () => {
     const answer = await ask([`repository:${user.name}/app:pull`])
     assert.equal(answer.status, 200)
     assert.deepEqual(grantsOf(answer.json.token), [])
+  })
+
+  const rightsOfScopes: readonly [scopes: readonly TokenScope[], granted: readonly string[]][] = [
+    [[TokenScope.Read], ['pull']],
+    [[TokenScope.Operate], ['pull']],
+    [[TokenScope.ImagesPush], ['pull', 'push', 'delete']],
+    [[TokenScope.Metrics], []],
+    [[TokenScope.Metrics, TokenScope.Read], ['pull']],
+    [
+      [TokenScope.Read, TokenScope.ImagesPush],
+      ['pull', 'push', 'delete'],
+    ],
+  ]
+  const granted = async (rights: TokenRights) => {
+    const { token: password } = await createToken(api.database, { userUuid: user.uuid, rights })
+    const scopes = ['app:pull,push,delete', 'app:*'].map((wished) => `repository:${user.name}/${wished}`)
+    const official = 'repository:official/hello:pull,push'
+    const answer = await ask([...scopes, official], { user: user.name, password })
+    assert.equal(answer.status, 200, answer.text)
+    return grantsOf(answer.json.token).map(({ actions }) => actions)
+  }
+  for (const [scopes, actions] of rightsOfScopes) {
+    it(`grants a token with ${scopes.join(' and ')} ${actions.join(', ') || 'nothing of its user'}`, async () => {
+      const own = actions.length === 0 ? [] : [actions, actions]
+      assert.deepEqual(await granted({ scopes, services: null }), [...own, ['pull']])
+    })
+  }
+
+  it('grants nothing of its user to a token that is limited to services', async () => {
+    const scopes = [TokenScope.Operate]
+    assert.deepEqual(await granted({ scopes, services: ['shop'] }), [['pull']])
+  })
+
+  it('answers 401 to a login with a token that has expired', async () => {
+    const expiresAt = new Date(Date.now() - 1_000)
+    const { token } = await createToken(api.database, { userUuid: user.uuid, expiresAt })
+    assert.equal((await ask([], { user: user.name, password: token })).status, 401)
   })
 
   it('answers 401 to a wrong login', async () => {

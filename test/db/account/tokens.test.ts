@@ -1,13 +1,19 @@
 import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
+import { createTokenAuthenticator } from '../../../src/db/account/authenticator.ts'
 import {
   createToken,
-  createTokenAuthenticator,
+  expiredTokenShownMs,
+  issueToken,
+  listOwnTokens,
   listTokens,
+  maxEndedTokens,
   revokeToken,
 } from '../../../src/db/account/tokens.ts'
+import type { NewToken } from '../../../src/db/account/tokens.ts'
 import type { UserRecord } from '../../../src/db/account/users.ts'
+import { TokenScope } from '../../../src/domain/account/token-scope.ts'
 import { addUser } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
@@ -36,11 +42,17 @@ describe('tokens', () => {
   it('tell who the bearer is and what it may see', async () => {
     const { uuid, token } = await createToken(database, { userUuid: ann.uuid, developer: true })
     assert.deepEqual(await createTokenAuthenticator(database).authenticate(token), {
-      userUuid: ann.uuid,
-      userName: 'ann',
-      tokenUuid: uuid,
-      developer: true,
-      admin: false,
+      kind: 'valid',
+      identity: {
+        userUuid: ann.uuid,
+        userName: 'ann',
+        tokenUuid: uuid,
+        developer: true,
+        admin: false,
+        scopes: null,
+        services: null,
+        expiresAt: null,
+      },
     })
   })
 
@@ -48,17 +60,19 @@ describe('tokens', () => {
     const { token } = await createToken(database, { userUuid: ann.uuid })
     const secret = Buffer.from(token, 'base64').toString().slice('ann:'.length)
     const robot = Buffer.from(`robot$ann.users.kraftcloud:${secret}`).toString('base64')
-    assert.equal((await createTokenAuthenticator(database).authenticate(robot))?.userName, 'ann')
+    assert.equal((await createTokenAuthenticator(database).authenticate(robot)).kind, 'valid')
   })
 
   it('are good at a registry login, whole or as the secret alone', async () => {
     const { token } = await createToken(database, { userUuid: ann.uuid })
     const secret = Buffer.from(token, 'base64').toString().slice('ann:'.length)
     const tokens = createTokenAuthenticator(database)
-    assert.ok(await tokens.authenticateLogin({ user: 'ann', password: token }))
-    assert.ok(await tokens.authenticateLogin({ user: 'ann', password: secret }))
-    assert.equal(await tokens.authenticateLogin({ user: 'bob', password: token }), undefined)
-    assert.equal(await tokens.authenticateLogin({ user: 'bob', password: secret }), undefined)
+    const kindFor = async (user: string, password: string) =>
+      (await tokens.authenticateLogin({ user, password })).kind
+    assert.equal(await kindFor('ann', token), 'valid')
+    assert.equal(await kindFor('ann', secret), 'valid')
+    assert.equal(await kindFor('bob', token), 'unknown')
+    assert.equal(await kindFor('bob', secret), 'unknown')
   })
 
   const wrong: [what: string, change: (token: string) => string][] = [
@@ -74,7 +88,8 @@ describe('tokens', () => {
   for (const [what, change] of wrong) {
     it(`${what} are nobody's`, async () => {
       const { token } = await createToken(database, { userUuid: ann.uuid })
-      assert.equal(await createTokenAuthenticator(database).authenticate(change(token)), undefined)
+      const found = await createTokenAuthenticator(database).authenticate(change(token))
+      assert.deepEqual(found, { kind: 'unknown' })
     })
   }
 
@@ -82,10 +97,10 @@ describe('tokens', () => {
     let nowMs = Date.now()
     const tokens = createTokenAuthenticator(database, () => nowMs)
     const { uuid, token } = await createToken(database, { userUuid: ann.uuid })
-    assert.ok(await tokens.authenticate(token))
+    assert.equal((await tokens.authenticate(token)).kind, 'valid')
     assert.equal(await revokeToken(database, uuid), true)
     nowMs += 999
-    assert.equal(await tokens.authenticate(token), undefined)
+    assert.deepEqual(await tokens.authenticate(token), { kind: 'unknown' })
     assert.equal(await revokeToken(database, '00000000-0000-4000-8000-000000000000'), false)
   })
 
@@ -105,6 +120,120 @@ describe('tokens', () => {
     nowMs += 2_000
     await tokens.authenticate(token)
     assert.equal(await lastUsedMs(), nowMs)
+  })
+
+  it('tell what they permit, and until when', async () => {
+    const expiresAt = new Date(Date.now() + 60_000)
+    const rights = { scopes: [TokenScope.Read, TokenScope.Metrics], services: ['shop', 'blog'] }
+    const { token } = await createToken(database, { userUuid: ann.uuid, rights, expiresAt })
+    const found = await createTokenAuthenticator(database).authenticate(token)
+    assert.partialDeepStrictEqual(found, { kind: 'valid', identity: { ...rights, expiresAt } })
+  })
+
+  it('that have expired say when, also where they were used a moment before', async () => {
+    const startMs = Date.now()
+    let nowMs = startMs
+    const tokens = createTokenAuthenticator(database, () => nowMs)
+    const expiresAt = new Date(startMs + 100)
+    const { uuid, token } = await createToken(database, { userUuid: ann.uuid, expiresAt })
+    nowMs = startMs + 99
+    assert.equal((await tokens.authenticate(token)).kind, 'valid')
+    nowMs = startMs + 100
+    assert.deepEqual(await tokens.authenticate(token), { kind: 'expired', at: expiresAt })
+    const secret = Buffer.from(token, 'base64').toString().slice('ann:'.length)
+    const login = await tokens.authenticateLogin({ user: 'ann', password: secret })
+    assert.deepEqual(login, { kind: 'expired', at: expiresAt })
+    nowMs = startMs + 120_000
+    await tokens.authenticate(token)
+    const listed = (await listTokens(database, 'ann')).find((one) => one.uuid === uuid)
+    assert.equal(listed?.lastUsedAt?.getTime(), startMs + 99)
+  })
+
+  it('that have expired say nothing to who does not have the whole token', async () => {
+    const tokens = createTokenAuthenticator(database)
+    const { token } = await createToken(database, { userUuid: ann.uuid, expiresAt: new Date(1) })
+    const guess = reencode(token, (text) => `${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}`)
+    assert.deepEqual(await tokens.authenticate(guess), { kind: 'unknown' })
+  })
+
+  it('that are revoked say nothing, even if they have expired', async () => {
+    const { uuid, token } = await createToken(database, { userUuid: ann.uuid, expiresAt: new Date(1) })
+    await revokeToken(database, uuid)
+    assert.deepEqual(await createTokenAuthenticator(database).authenticate(token), { kind: 'unknown' })
+  })
+
+  describe('of an account that makes them itself', () => {
+    let users = 0
+    let user: UserRecord
+    beforeEach(async () => {
+      user = await addUser(database, { name: `maker-${users++}` })
+    })
+    const issue = (wanted: Partial<NewToken> & { readonly most?: number } = {}) =>
+      issueToken(database, { userUuid: user.uuid, ...wanted })
+    const issued = async (wanted: Parameters<typeof issue>[0] = {}) => {
+      const outcome = await issue(wanted)
+      assert.ok(outcome.ok)
+      return outcome.record.uuid
+    }
+    const shown = async () => (await listOwnTokens(database, user.uuid)).map(({ uuid }) => uuid)
+    const past = (ms: number) => new Date(Date.now() - ms)
+
+    it('are no more than the limit, also if many are made at once', async () => {
+      const outcomes = await Promise.all(Array.from({ length: 6 }, () => issue({ most: 3 })))
+      assert.equal(outcomes.filter(({ ok }) => ok).length, 3)
+      const [refused] = outcomes.flatMap((one) => (one.ok ? [] : one.refusal))
+      assert.deepEqual(refused, { kind: 'too-many-tokens', limit: 3 })
+    })
+
+    it('do not count once they are revoked or have expired', async () => {
+      await revokeToken(database, await issued())
+      await issued({ expiresAt: past(1) })
+      await issued({ most: 1, expiresAt: new Date(Date.now() + 60_000) })
+      assert.equal((await issue({ most: 1 })).ok, false)
+    })
+
+    it('are limited to services that the user has', async () => {
+      const rights = { scopes: [TokenScope.Read], services: ['nowhere'] }
+      const outcome = await issue({ rights })
+      const refusal = { kind: 'service-not-found', by: 'name', value: 'nowhere' }
+      assert.deepEqual(outcome, { ok: false, refusal })
+      assert.deepEqual(await shown(), [])
+    })
+
+    it('are shown until they are revoked, or for some time after they have expired', async () => {
+      const living = await issued()
+      const expired = await issued({ expiresAt: past(expiredTokenShownMs - 60_000) })
+      await issued({ expiresAt: past(expiredTokenShownMs + 60_000) })
+      await revokeToken(database, await issued())
+      assert.deepEqual(await shown(), [living, expired])
+      assert.deepEqual(
+        (await listOwnTokens(database, user.uuid, [expired])).map(({ uuid }) => uuid),
+        [expired],
+      )
+      const another = await addUser(database, { name: `maker-${users++}` })
+      assert.deepEqual(await listOwnTokens(database, another.uuid, [living]), [])
+    })
+
+    it('are revoked only by their own account', async () => {
+      const uuid = await issued()
+      assert.equal(await revokeToken(database, uuid, ann.uuid), false)
+      assert.deepEqual(await shown(), [uuid])
+      assert.equal(await revokeToken(database, uuid, user.uuid), true)
+      assert.deepEqual(await shown(), [])
+    })
+
+    it('keep their rows after their end, the newest of them', async () => {
+      const living = await issued()
+      const dayMs = 86_400_000
+      const ended: string[] = []
+      for (let days = maxEndedTokens + 2; days > 0; days--) {
+        const expiresAt = past(days * dayMs)
+        ended.push((await createToken(database, { userUuid: user.uuid, expiresAt })).uuid)
+      }
+      const last = await issued()
+      const kept = (await listTokens(database, user.name)).map(({ uuid }) => uuid)
+      assert.deepEqual(new Set(kept), new Set([living, ...ended.slice(2), last]))
+    })
   })
 
   it('of other users are not in the list of one', async () => {

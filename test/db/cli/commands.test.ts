@@ -6,7 +6,7 @@ import { readQuotas } from '../../../src/db/account/quotas.ts'
 import { recordRegistryUsage } from '../../../src/db/image/registry-usage.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import { removeInstanceRow } from '../../../src/db/instance/records.ts'
-import { createTokenAuthenticator } from '../../../src/db/account/tokens.ts'
+import { createTokenAuthenticator } from '../../../src/db/account/authenticator.ts'
 import type { DoctorReport } from '../../../src/launch/doctor/doctor.ts'
 import type { HostLeaseView } from '../../../src/domain/standby/lease-protocol.ts'
 import { defaultHardQuotas, defaultQuotaLimits } from '../../../src/domain/account/quotas.ts'
@@ -116,14 +116,16 @@ describe('the roost command', () => {
     const token = out.trim()
     const authenticate = () =>
       withDatabase(own.url, (database) => createTokenAuthenticator(database).authenticate(token))
-    const identity = await authenticate()
-    assert.deepEqual([identity?.userName, identity?.developer], ['dora', true])
-    assert.ok(notes.includes(identity!.tokenUuid))
+    const found = await authenticate()
+    assert.ok(found.kind === 'valid')
+    const { userName, developer, tokenUuid } = found.identity
+    assert.deepEqual([userName, developer], ['dora', true])
+    assert.ok(notes.includes(tokenUuid))
     const [listed] = await json('token', 'list', '--user', 'dora')
-    assert.deepEqual([listed.uuid, listed.label, listed.user], [identity!.tokenUuid, 'laptop', 'dora'])
+    assert.deepEqual([listed.uuid, listed.label, listed.user], [tokenUuid, 'laptop', 'dora'])
     assert.ok(!JSON.stringify(listed).includes(token))
     assert.deepEqual(await json('token', 'revoke', listed.uuid), { uuid: listed.uuid, revoked: true })
-    assert.equal(await authenticate(), undefined)
+    assert.deepEqual(await authenticate(), { kind: 'unknown' })
     assert.notEqual((await json('token', 'list', '--user', 'dora'))[0].revokedAt, null)
   })
 

@@ -47,6 +47,10 @@ describe('docs/limits.md', () => {
     ['maxPrivateKeyLength', `\`pkey\` | ${limits.maxPrivateKeyLength} characters`],
     ['makingVolumesMs', `waits for file systems | ${limits.makingVolumesMs / 1_000} s`],
     ['maxAutoscaleTimeMs', `\`cooldown_time_ms\` | 0 to ${limits.maxAutoscaleTimeMs} `],
+    ['maxTokens', `tokens of an account that are neither revoked nor expired | ${limits.maxTokens},`],
+    ['maxTokenServices', `\`services\` of a token | ${limits.maxTokenServices} `],
+    ['maxTokenLabelLength', `\`label\` of a token | ${limits.maxTokenLabelLength} characters`],
+    ['maxTokenLifetimeSeconds', `\`lifetime_s\` | 1 to ${limits.maxTokenLifetimeSeconds} `],
     ['maxImageReferenceLength', `\`image\` | ${limits.maxImageReferenceLength}`],
   ]
   it('has the sizes of a process as the hosts have them', async () => {

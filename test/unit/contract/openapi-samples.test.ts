@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { RequestError } from '../../../src/contract/errors.ts'
 import { openApiDocument } from '../../../src/contract/openapi/openapi.ts'
-import { Scope } from '../../../src/contract/operation.ts'
+import { Scope, identifiersOf } from '../../../src/contract/operation.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import { operations } from '../../../src/contract/operations.ts'
 import type { RawRequest } from '../../../src/contract/request/parsed-request.ts'
@@ -64,7 +64,8 @@ describe('the requests that openapi.json describes', () => {
     const scopes = operation.localPath === undefined ? [false] : [false, true]
     for (const local of scopes) {
       const { requestBody, parameters, operationId } = endpoint(operation, local)
-      const object = local ? { object: 'a' } : {}
+      const [by, known] = identifiersOf(operation).includes('name') ? ['name', 'a'] : ['uuid', uuid]
+      const object = local ? { object: known } : {}
 
       if (requestBody !== undefined) {
         it(`are accepted: bodies of ${operationId}`, () => {
@@ -89,7 +90,7 @@ describe('the requests that openapi.json describes', () => {
         const needsBody = 'required' in operation.body || operation.scope === Scope.Create
         for (const { name, in: place, schema } of parameters) {
           if (place !== 'query' || needsBody) continue
-          const names = operation.scope === Scope.Objects && !local && name !== 'name' ? 'name=a&' : ''
+          const names = operation.scope === Scope.Objects && !local && name !== by ? `${by}=${known}&` : ''
           fc.assert(
             fc.property(samples.of(schema as Json), (value) => {
               const query =

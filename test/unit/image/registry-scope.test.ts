@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
-import { grantScope, maxScopes, parseScopes } from '../../../src/registry/registry-scope.ts'
+import { allActions, grantScope, maxScopes, parseScopes } from '../../../src/registry/registry-scope.ts'
+import type { RegistryAction, RegistryUser } from '../../../src/registry/registry-scope.ts'
 
 const scope = (name: string, ...actions: string[]) => ({ type: 'repository', name, actions })
-const ann = { name: 'ann', admin: false }
-const root = { name: 'root', admin: true }
+const ann: RegistryUser = { name: 'ann', admin: false, actions: allActions }
+const root: RegistryUser = { name: 'root', admin: true, actions: allActions }
 const all = ['pull', 'push', 'delete']
+const withActions = (user: RegistryUser, ...actions: RegistryAction[]) => ({ ...user, actions })
 
 describe('scopes of the registry', () => {
   it('are read from one parameter or several', () => {
@@ -36,7 +38,7 @@ describe('scopes of the registry', () => {
     title: string,
     granted: readonly string[],
     wished: ReturnType<typeof scope>,
-    user: typeof ann | undefined,
+    user: RegistryUser | undefined,
   ][] = [
     ['a user does everything with their own', all, scope('ann/app', '*'), ann],
     ['a user gets no more than was asked for', ['push'], scope('ann/app', 'push', 'fly'), ann],
@@ -46,7 +48,27 @@ describe('scopes of the registry', () => {
     ['nobody pulls official images', ['pull'], scope('official/x', ...all), undefined],
     ["nobody has nothing of a user's", [], scope('ann/app', ...all), undefined],
     ['a name without a namespace is nobodys', [], scope('ann', ...all), ann],
-    ['an empty name of a namespace is nobodys', [], scope('/app', ...all), { name: '', admin: false }],
+    ['an empty name of a namespace is nobodys', [], scope('/app', ...all), { ...ann, name: '' }],
+    ['a token that may only pull pulls', ['pull'], scope('ann/app', ...all), withActions(ann, 'pull')],
+    ['a token that may do nothing has nothing of its user', [], scope('ann/app', ...all), withActions(ann)],
+    [
+      'a token that may do nothing pulls official images',
+      ['pull'],
+      scope('official/x', ...all),
+      withActions(ann),
+    ],
+    [
+      'an administrator’s token that may only pull writes no official image',
+      ['pull'],
+      scope('official/x', ...all),
+      withActions(root, 'pull'),
+    ],
+    [
+      'an administrator’s token that may do nothing pulls official images all the same',
+      ['pull'],
+      scope('official/x', ...all),
+      withActions(root),
+    ],
     ['the catalogue is for nobody', [], { type: 'registry', name: 'catalog', actions: ['*'] }, root],
   ]
   for (const [title, granted, wished, user] of grants) {
@@ -60,7 +82,7 @@ describe('scopes of the registry', () => {
         const wished = scope(`${name}/${rest}`, ...all)
         const namespace = wished.name.slice(0, wished.name.indexOf('/'))
         fc.pre(namespace !== 'ann' && namespace !== 'official')
-        assert.deepEqual(grantScope(wished, { name: 'ann', admin }).actions, [])
+        assert.deepEqual(grantScope(wished, { ...ann, admin }).actions, [])
       }),
     )
   })

@@ -1,0 +1,53 @@
+import { DataKey, Scope } from '../../src/contract/operation.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { makeTestCertificate } from './certificate-maker.ts'
+
+/** Identifiers that no object has. */
+export const nobody = { uuid: '11111111-1111-4111-8111-111111111111', name: 'nobody' }
+
+const certificate = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
+
+/**
+ * For each kind of object: its word in messages, the operations that make and show one, and a body for that.
+ */
+const kinds = {
+  [DataKey.Instances]: {
+    kind: 'instance',
+    create: 'createInstances',
+    get: 'getInstances',
+    body: { image: 'hello' },
+  },
+  [DataKey.ServiceGroups]: { kind: 'service group', create: 'createServices', get: 'getServices', body: {} },
+  [DataKey.Certificates]: {
+    kind: 'certificate',
+    create: 'createCertificates',
+    get: 'getCertificates',
+    body: { cn: 'example.com', chain: certificate.pem, pkey: certificate.pkey },
+  },
+  [DataKey.Volumes]: { kind: 'volume', create: 'createVolumes', get: 'getVolumes', body: { size_mb: 8 } },
+  [DataKey.Policies]: {
+    kind: 'autoscale policy',
+    create: 'addAutoscalePolicies',
+    get: 'getAutoscalePolicies',
+    body: { name: 'grow', type: 'step', steps: [{ lower_bound: 500, adjustment: 1 }] },
+  },
+  [DataKey.Tokens]: { kind: 'token', create: 'createTokens', get: 'getTokens', body: {} },
+} as const
+
+export function kindOf({ dataKey }: Operation) {
+  return kinds[dataKey in kinds ? (dataKey as keyof typeof kinds) : DataKey.Instances]
+}
+
+/** The parameters that operations require beside identifiers. */
+export const requiredParameters: Readonly<Record<string, object>> = {
+  attachVolumes: { attach_to: { name: 'nobody' }, at: '/data' },
+  createAutoscale: { master: { name: 'nobody' } },
+}
+
+/** The smallest body that an operation accepts, without identifiers. Waits are 1 ms long. */
+export function leastBody(operation: Operation): object {
+  if (operation.scope === Scope.Create) return kindOf(operation).body
+  return 'timeout_ms' in operation.body.properties
+    ? { timeout_ms: 1 }
+    : (requiredParameters[operation.id] ?? {})
+}
