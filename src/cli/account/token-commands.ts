@@ -1,17 +1,19 @@
 import type { Command } from 'commander'
 import { isUuid } from '../../domain/object-name.ts'
-import { createToken, listTokens, revokeToken } from '../../db/account/tokens.ts'
+import { issueToken, listTokens, revokeToken } from '../../db/account/tokens.ts'
 import type { TokenRecord } from '../../db/account/tokens.ts'
 import { findUser } from '../../db/account/users.ts'
+import type { WriteRefusal } from '../../db/refused.ts'
 import type { CliDeps } from '../cli-deps.ts'
 import { CliFailure } from '../cli-failure.ts'
 import { answer, moment, table } from '../output.ts'
 import type { OutputOptions } from '../output.ts'
+import { addRightsOptions, rightsOf } from './token-options.ts'
+import type { RightsOptions } from './token-options.ts'
 
 export function addTokenCommands(program: Command, deps: CliDeps): void {
   const token = program.command('token').description('API tokens')
-  token
-    .command('create <user>')
+  addRightsOptions(token.command('create <user>'))
     .description('create a token and print it, once: only its hash is kept')
     .option('--label <text>', 'what the token is for', '')
     .option('--developer', 'let its user also see the inner times of a start')
@@ -30,18 +32,27 @@ export function addTokenCommands(program: Command, deps: CliDeps): void {
     .action((uuid: string, options: OutputOptions) => revoke(deps, uuid, options))
 }
 
-type CreateOptions = OutputOptions & { readonly label: string; readonly developer?: true }
+type CreateOptions = OutputOptions & RightsOptions & { readonly label: string; readonly developer?: true }
 type ListOptions = OutputOptions & { readonly user?: string }
 
 async function create(deps: CliDeps, userName: string, options: CreateOptions): Promise<void> {
-  const { label, developer = false } = options
-  const { uuid, token } = await deps.withDatabase(async (database) => {
+  const { label, developer = false, expires: expiresAt = null } = options
+  const rights = rightsOf(options)
+  const outcome = await deps.withDatabase(async (database) => {
     const user = await findUser(database, userName)
     if (!user) throw new CliFailure(`there is no user '${userName}'`)
-    return createToken(database, { userUuid: user.uuid, label, developer })
+    return issueToken(database, { userUuid: user.uuid, label, developer, rights, expiresAt })
   })
+  if (!outcome.ok) throw new CliFailure(refusalText(userName, outcome.refusal))
+  const { uuid } = outcome.record
   if (!options.json) deps.note(`token ${uuid} of ${userName}; it is not shown again:\n`)
-  answer(deps, options, { json: { uuid, user: userName, label, developer, token }, text: token })
+  const json = { uuid, user: userName, label, developer, ...rights, expiresAt, token: outcome.token }
+  answer(deps, options, { json, text: outcome.token })
+}
+
+function refusalText(userName: string, refusal: WriteRefusal): string {
+  if (refusal.kind === 'service-not-found') return `${userName} has no service '${refusal.value}'`
+  return `the token of ${userName} was refused: ${refusal.kind}`
 }
 
 async function list(deps: CliDeps, options: ListOptions): Promise<void> {
@@ -52,17 +63,21 @@ async function list(deps: CliDeps, options: ListOptions): Promise<void> {
     }
     return listTokens(database, user)
   })
-  const head = ['UUID', 'USER', 'LABEL', 'DEVELOPER', 'CREATED', 'LAST USED', 'REVOKED']
+  const head = ['UUID', 'USER', 'LABEL', 'SCOPES', 'SERVICES', 'DEVELOPER']
+  const times = ['CREATED', 'EXPIRES', 'LAST USED', 'REVOKED']
   const rows = tokens.map((token) => [
     token.uuid,
     token.userName,
     token.label === '' ? '-' : token.label,
+    token.scopes?.join(',') ?? 'all',
+    token.services?.join(',') ?? 'all',
     token.developer ? 'yes' : 'no',
     moment(token.createdAt),
+    moment(token.expiresAt),
     moment(token.lastUsedAt),
     moment(token.revokedAt),
   ])
-  answer(deps, options, { json: tokens.map(tokenJson), text: table([head, ...rows]) })
+  answer(deps, options, { json: tokens.map(tokenJson), text: table([[...head, ...times], ...rows]) })
 }
 
 async function revoke(deps: CliDeps, uuid: string, options: OutputOptions): Promise<void> {

@@ -7,6 +7,7 @@ import { recordRegistryUsage } from '../../../src/db/image/registry-usage.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import { removeInstanceRow } from '../../../src/db/instance/records.ts'
 import { createTokenAuthenticator } from '../../../src/db/account/authenticator.ts'
+import { createService } from '../../../src/db/service/create.ts'
 import type { DoctorReport } from '../../../src/launch/doctor/doctor.ts'
 import type { HostLeaseView } from '../../../src/domain/standby/lease-protocol.ts'
 import { defaultHardQuotas, defaultQuotaLimits } from '../../../src/domain/account/quotas.ts'
@@ -136,6 +137,41 @@ describe('the roost command', () => {
     assert.equal((await json('token', 'list', '--user', 'emil'))[0].uuid, made.uuid)
   })
 
+  it('makes a token that may do little, for some services and for a time, and lists what it is', async () => {
+    const { uuid: userUuid } = await json('user', 'create', 'finn')
+    await withDatabase(own.url, async (database) => {
+      const service = { ports: [], domains: [], softLimit: 1, hardLimit: 1, metroDomain: 'metro.test' }
+      for (const name of ['shop', 'blog']) {
+        assert.ok((await createService({ database }, userUuid, { ...service, name })).ok)
+      }
+    })
+    const scopes = ['--scope', 'read', '--scope', 'metrics', '--scope', 'read']
+    const services = ['--service', 'shop', '--service', 'Blog']
+    const beganMs = Date.now()
+    const made = await json('token', 'create', ...scopes, ...services, '--expires', '30d', 'finn')
+    const rights = { scopes: ['read', 'metrics'], services: ['shop', 'blog'] }
+    assert.partialDeepStrictEqual(made, rights)
+    const lifetimeMs = Date.parse(made.expiresAt) - beganMs
+    assert.ok(lifetimeMs >= 30 * 86_400_000 && lifetimeMs < 30 * 86_400_000 + 60_000)
+    const found = await withDatabase(own.url, (database) =>
+      createTokenAuthenticator(database).authenticate(made.token),
+    )
+    assert.partialDeepStrictEqual(found, { kind: 'valid', identity: rights })
+    const until = '2999-01-31T12:00:00+02:00'
+    const second = await json('token', 'create', 'finn', '--scope', 'images:push', '--expires', until)
+    const [first, other] = await json('token', 'list', '--user', 'finn')
+    assert.partialDeepStrictEqual(first, { ...rights, uuid: made.uuid, expiresAt: made.expiresAt })
+    assert.partialDeepStrictEqual(other, { uuid: second.uuid, services: null })
+    assert.equal(other.expiresAt, '2999-01-31T10:00:00.000Z')
+    const { out } = await roost('token', 'list', '--user', 'finn')
+    assert.match(
+      out,
+      /^UUID +USER +LABEL +SCOPES +SERVICES +DEVELOPER +CREATED +EXPIRES +LAST USED +REVOKED\n/,
+    )
+    assert.match(out, / read,metrics +shop,blog +no /)
+    assert.match(out, / images:push +all +no .* 2999-01-31T10:00:00.000Z /)
+  })
+
   const impossible: [args: string, message: RegExp][] = [
     ['user create official', /'official' can not be a user's name.*reserved/],
     ['user create 9lives', /'9lives' can not be a user's name/],
@@ -149,6 +185,9 @@ describe('the roost command', () => {
       /--min-autoscale-size 33 is above --max-autoscale-size 32/,
     ],
     ['token create nobody', /there is no user 'nobody'/],
+    ['token create taken --service shop', /--service needs --scope/],
+    ['token create taken --service shop --scope images:push', /images belong to the whole account/],
+    ['token create taken --service shop --scope read', /taken has no service 'shop'/],
     ['token list --user nobody', /there is no user 'nobody'/],
     ['token revoke 00000000-0000-4000-8000-000000000000', /there is no token/],
     ['token revoke laptop', /there is no token 'laptop'/],
@@ -173,6 +212,14 @@ describe('the roost command', () => {
     'user create a --instances 2147483648',
     'user list --bogus',
     'token create',
+    'token create a --scope everything',
+    'token create a --service a--b --scope read',
+    'token create a --expires tomorrow',
+    'token create a --expires 30',
+    'token create a --expires 0d',
+    'token create a --expires 2020-01-01T00:00:00Z',
+    'token create a --expires 2999-13-01T00:00:00Z',
+    'token create a --expires 2999-01-01',
     'image import only-one',
   ]
   for (const args of mistaken) {
