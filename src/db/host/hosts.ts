@@ -45,9 +45,9 @@ type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
 
 /**
  * Notes that the host is alive. The first call gives the host a network of its own: `firstSubnet`, or the
- * next one that no host has and that the host's machine does not use otherwise. The network never changes afterwards, and the id belongs to the agent with this
- * secret from then on. Returns undefined and changes nothing if the host with this id has another secret.
- * Throws if all networks are taken.
+ * next one that no host has and that the host's machine does not use otherwise. The network never changes
+ * afterwards, and the id belongs to the agent with this secret from then on. Returns undefined and changes
+ * nothing if the host with this id has another secret. Throws if all networks are taken.
  */
 export async function recordHeartbeat(
   deps: NodesDeps,

@@ -141,7 +141,10 @@ export interface LoadCounters {
  * API reads.
  */
 export const maxImageOwnersTold = 10_000
-/** The most occupied subnets in one heartbeat. Only 64 can matter, because hosts get networks of 10.64.0.0/10. */
+/**
+ * The most occupied subnets in one heartbeat. No more can matter: hosts get networks of 10.64.0.0/10, which
+ * has 64.
+ */
 export const maxOccupiedSubnetsTold = 64
 
 export const heartbeatIntervalMs = 5_000
