@@ -1,12 +1,13 @@
 import { strict as assert } from 'node:assert'
 import { randomUUID } from 'node:crypto'
+import type { ExpressionBuilder, RawBuilder } from 'kysely'
 import { allRights } from '../../domain/account/token-scope.ts'
 import type { TokenRights } from '../../domain/account/token-scope.ts'
 import type { Database } from '../database.ts'
 import { json } from '../postgres-client.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
-import type { Db } from '../schema/tables.ts'
+import type { Db, Tables } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
 import { ago, now } from '../sql/time.ts'
 import { newTokenSecret, tokenText } from './token-text.ts'
@@ -110,9 +111,15 @@ async function countLiving(db: Db, userUuid: string): Promise<number> {
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('userUuid', '=', userUuid)
     .where('revokedAt', 'is', null)
-    .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', now)]))
+    .where(expiresAfter(now))
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** Whether a token expires after this time, or never. */
+function expiresAfter(time: RawBuilder<Date>) {
+  return (eb: ExpressionBuilder<Tables, 'tokens'>) =>
+    eb.or([eb('tokens.expiresAt', 'is', null), eb('tokens.expiresAt', '>', time)])
 }
 
 async function refuseUnknownServices(db: Db, userUuid: string, names: readonly string[]): Promise<void> {
@@ -171,7 +178,7 @@ export async function listOwnTokens(
   return selectTokens(db)
     .where('tokens.userUuid', '=', userUuid)
     .where('revokedAt', 'is', null)
-    .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', ago(expiredTokenShownMs))]))
+    .where(expiresAfter(ago(expiredTokenShownMs)))
     .$if(uuids !== undefined, (query) => query.where('tokens.uuid', '=', anyOf(uuids!)))
     .orderBy('tokens.createdAt')
     .orderBy('tokens.uuid')
