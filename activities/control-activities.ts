@@ -1,3 +1,4 @@
+import type { News } from '../src/domain/event/news.ts'
 import type { InstanceProjection } from '../src/domain/instance/projection.ts'
 import type { Database } from '../src/db/database.ts'
 import { recordCertificate } from '../src/db/certificate/records.ts'
@@ -21,6 +22,7 @@ export interface ControlActivities {
     readonly instanceUuid: string
     readonly revision: number
     readonly projection: InstanceProjection
+    readonly news?: readonly News[]
   }): Promise<void>
   /**
    * Marks the row of an instance that deletes itself as deleted. If its user deletes it, the API does the
@@ -34,6 +36,7 @@ export interface ControlActivities {
     readonly volumeUuid: string
     readonly revision: number
     readonly record: VolumeRecord
+    readonly news?: readonly News[]
   }): Promise<void>
   /** Called when the volume is erased and only the row is left. */
   deleteVolumeRow(input: { readonly volumeUuid: string }): Promise<void>
@@ -45,14 +48,15 @@ export interface ControlActivities {
     readonly certificateUuid: string
     readonly revision: number
     readonly record: Pick<CertificateLife, 'state' | 'attempt' | 'nextAtMs' | 'failure'>
+    readonly news?: readonly News[]
   }): Promise<boolean>
 }
 
 export function createControlActivities({ database }: { readonly database: Database }): ControlActivities {
   return {
-    async recordInstance({ instanceUuid, revision, projection }) {
+    async recordInstance({ instanceUuid, revision, projection, news }) {
       await span(instanceUuid, `worker: write of ${projection.state}`, () =>
-        recordInstance(database, { uuid: instanceUuid, revision }, projection),
+        recordInstance(database, { uuid: instanceUuid, revision, news }, projection),
       )
     },
     async hideInstance({ instanceUuid }) {
@@ -61,15 +65,15 @@ export function createControlActivities({ database }: { readonly database: Datab
     async deleteInstanceRow({ instanceUuid }) {
       await removeInstanceRow(database, instanceUuid)
     },
-    async recordVolume({ volumeUuid, revision, record }) {
-      await recordVolume(database, { uuid: volumeUuid, revision }, record)
+    async recordVolume({ volumeUuid, revision, record, news }) {
+      await recordVolume(database, { uuid: volumeUuid, revision, news }, record)
     },
     async deleteVolumeRow({ volumeUuid }) {
       await removeVolumeRow(database, volumeUuid)
     },
-    async recordCertificate({ certificateUuid, revision, record: { nextAtMs, ...record } }) {
+    async recordCertificate({ certificateUuid, revision, record: { nextAtMs, ...record }, news }) {
       const nextAt = nextAtMs === undefined ? undefined : new Date(nextAtMs)
-      return recordCertificate(database, { uuid: certificateUuid, revision }, { ...record, nextAt })
+      return recordCertificate(database, { uuid: certificateUuid, revision, news }, { ...record, nextAt })
     },
   }
 }

@@ -1,8 +1,10 @@
+import type { News } from '../src/domain/event/news.ts'
 import type { EntityLoop, LoopPart } from './entity.ts'
 
 /**
  * Writes the projection of a life into the row, for readers. There is one write at a time, always of the
- * newest state. So readers may miss some states, but see the others in the right order.
+ * newest state. So readers may miss some states, but see the others in the right order. The news of all
+ * states are written, each with the first write after it.
  */
 export interface EntityRecorder<Life> extends LoopPart<Life> {
   /** The revision that PostgreSQL is known to have. */
@@ -13,7 +15,7 @@ export function createEntityRecorder<Life extends { readonly revision: number },
   loop: EntityLoop<Life, Event>,
   of: {
     readonly recorded: number
-    readonly write: (life: Life) => Promise<void>
+    readonly write: (life: Life, news: readonly News[]) => Promise<void>
   },
 ): EntityRecorder<Life> {
   let { recorded } = of
@@ -21,7 +23,7 @@ export function createEntityRecorder<Life extends { readonly revision: number },
 
   async function write(life: Life): Promise<void> {
     busy = true
-    await of.write(life)
+    await of.write(life, loop.takeNews())
     recorded = life.revision
     busy = false
     loop.lookAgain()

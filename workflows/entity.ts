@@ -8,6 +8,8 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow'
+import { mostWaitingNews } from '../src/domain/event/news.ts'
+import type { News } from '../src/domain/event/news.ts'
 import { deleteSignal, lifeQueryName, refreshSignal } from './entity-messages.ts'
 import { stateAttribute } from './search-attributes.ts'
 
@@ -21,6 +23,13 @@ export interface EntityLife<Life, Event> {
   readonly life: Life
   /** The next life. A pure function; undefined if the event is refused. */
   readonly decide: (life: Life, event: Event | DeleteEvent, nowMs: number) => Life | undefined
+  /**
+   * What users are told about a decision. A pure function. It may tell something only if readers see a
+   * change, because the news are written with the row. Absent: nothing is told.
+   */
+  readonly newsOf?: (before: Life, event: Event | DeleteEvent, after: Life) => readonly News[]
+  /** The news that the run before this one had not written yet. */
+  readonly news?: readonly News[]
   /**
    * Sets the handlers of the entity's own messages and says what its loop does. Handlers are synchronous, so
    * none is ever unfinished when a run ends.
@@ -38,6 +47,10 @@ export interface EntityLoop<Life, Event> {
   readonly life: Life
   /** Whether a new run is to begin when nothing is under way. */
   readonly newRunWanted: boolean
+  /** The news that are not written yet, oldest first. */
+  readonly news: readonly News[]
+  /** Returns the news, which from then on count as written. */
+  takeNews(): readonly News[]
   /** Feeds an event to the life. False if the life refused it. */
   say(event: Event | DeleteEvent): boolean
   /** Wakes the loop because something outside the life has changed. */
@@ -127,8 +140,10 @@ interface RunningLoop<Life, Event> extends EntityLoop<Life, Event> {
   refreshWanted: boolean
 }
 
-function createLoop<Life, Event>({ life, decide }: EntityLife<Life, Event>): RunningLoop<Life, Event> {
-  let present = life
+function createLoop<Life, Event>(of: EntityLife<Life, Event>): RunningLoop<Life, Event> {
+  const { decide, newsOf } = of
+  let present = of.life
+  let news = of.news ?? []
   return {
     changed: true,
     refreshWanted: false,
@@ -138,8 +153,21 @@ function createLoop<Life, Event>({ life, decide }: EntityLife<Life, Event>): Run
     get newRunWanted() {
       return this.refreshWanted || workflowInfo().continueAsNewSuggested
     },
+    get news() {
+      return news
+    },
+    takeNews() {
+      const taken = news
+      news = []
+      return taken
+    },
     say(event) {
-      const next = decide(present, event, Date.now())
+      const atMs = Date.now()
+      const next = decide(present, event, atMs)
+      if (next !== undefined && newsOf !== undefined) {
+        const told = newsOf(present, event, next).map((one) => ({ atMs, ...one }))
+        news = [...news, ...told].slice(-mostWaitingNews)
+      }
       present = next ?? present
       this.changed = true
       return next !== undefined

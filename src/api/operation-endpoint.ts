@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http'
 import { maxWaitMs } from '../contract/limits.ts'
+import type { TokenAuthenticator } from '../db/account/authenticator.ts'
 import type { Operation } from '../contract/operation.ts'
 import { reservedObjectNames } from '../contract/operations.ts'
 import { requestParser } from '../contract/request/parser.ts'
@@ -6,9 +8,10 @@ import { answerEnvelope } from './answer-envelope.ts'
 import type { Handler } from './call.ts'
 import type { ChangePace } from './change-pace.ts'
 import type { ApiDeps } from './deps.ts'
+import { bearerToken } from './middleware/authenticate.ts'
 import { withinTime } from './middleware/handling-timeout.ts'
-import { identityOf } from './request-state.ts'
-import type { ApiMiddleware } from './request-state.ts'
+import { askerOf, identityOf } from './request-state.ts'
+import type { ApiContext, ApiMiddleware } from './request-state.ts'
 import { refuseForbidden } from './token-check.ts'
 
 interface PathParameters {
@@ -23,7 +26,7 @@ interface PathParameters {
 export function operationEndpoint<O extends Operation>(
   operation: O,
   handler: Handler<O>,
-  deps: Pick<ApiDeps, 'settings' | 'stopping'> & { readonly changePace: ChangePace },
+  deps: Pick<ApiDeps, 'settings' | 'stopping' | 'tokens'> & { readonly changePace: ChangePace },
 ): ApiMiddleware {
   const parse = requestParser(operation)
   const { handlingTimeoutMs } = deps.settings
@@ -49,8 +52,20 @@ export function operationEndpoint<O extends Operation>(
     })
     deps.changePace.admit(identity.userUuid, operation, request.objects)
     const answer = await withinTime(ctx, { timeoutMs, stopping: deps.stopping }, (signal) =>
-      handler(request, { identity, accept: ctx.get('Accept'), signal, log: ctx.state.log }),
+      handler(request, {
+        identity,
+        asker: askerOf(ctx),
+        accept: ctx.get('Accept'),
+        lastEventId: ctx.get('Last-Event-ID'),
+        stillValid: () => isStillValid(deps.tokens, ctx.get('Authorization')),
+        signal,
+        log: ctx.state.log,
+      }),
     )
+    if ('stream' in answer) {
+      await sendStream(ctx, answer.stream)
+      return
+    }
     ctx.status = 200
     if ('text' in answer) {
       ctx.type = answer.contentType
@@ -59,4 +74,23 @@ export function operationEndpoint<O extends Operation>(
       ctx.body = answerEnvelope(operation.dataKey, answer.entries)
     }
   }
+}
+
+/** From its first byte on, a stream is written without Koa, until the client ends it. */
+async function sendStream(
+  ctx: ApiContext,
+  stream: (response: ServerResponse) => Promise<void>,
+): Promise<void> {
+  // A stream has a place of its own, so it does not count as a request that is under way.
+  ctx.state.leave?.()
+  try {
+    await stream(ctx.res)
+  } finally {
+    if (ctx.res.headersSent) ctx.respond = false
+  }
+}
+
+async function isStillValid(tokens: TokenAuthenticator, authorization: string): Promise<boolean> {
+  const token = bearerToken(authorization)
+  return token !== undefined && (await tokens.authenticate(token)).kind === 'valid'
 }

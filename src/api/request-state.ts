@@ -1,5 +1,7 @@
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
+import { AskerKind } from '../domain/event/asker.ts'
+import type { Asker } from '../domain/event/asker.ts'
 import type { Identity } from '../db/account/authenticator.ts'
 
 /**
@@ -15,6 +17,8 @@ export interface RequestState {
    */
   route?: string
   identity?: Identity
+  /** Lets the request count no more as one that is under way. It may be called more than once. */
+  leave?: () => void
   /** The decoded body. It is absent if the request has none. */
   body?: unknown
 }
@@ -27,4 +31,10 @@ export function identityOf(ctx: { readonly state: RequestState }): Identity {
   const { identity } = ctx.state
   if (identity === undefined) throw new Error('an operation was reached without authentication')
   return identity
+}
+
+/** The token and the request, as events name them. */
+export function askerOf(ctx: { readonly state: RequestState }): Asker {
+  const { tokenName } = identityOf(ctx)
+  return { by: AskerKind.Token, name: tokenName, requestId: ctx.state.requestId }
 }

@@ -8,9 +8,15 @@ import { createTextLookup } from '../acme/text-lookups.ts'
 import { createNodeClient } from '../control/host-client.ts'
 import { createRegistryTokens } from '../api/image/registry-tokens.ts'
 import { closeServer, createApiServer } from '../api/server.ts'
-import { handlingTimeoutMs, makingVolumesMs, requestBurstSeconds } from '../contract/limits.ts'
+import {
+  handlingTimeoutMs,
+  makingVolumesMs,
+  maxEventsPerAccount,
+  requestBurstSeconds,
+} from '../contract/limits.ts'
 import { openTemporalControl } from '../control/temporal-control.ts'
 import { openDatabase } from '../db/database.ts'
+import { forgetEvents, keepEventOrder } from '../db/event/retention.ts'
 import { forgetGone } from '../db/service/feed-read.ts'
 import { openInstanceWatch } from '../db/instance/watch.ts'
 import { migrate } from '../db/schema/migrate.ts'
@@ -43,6 +49,7 @@ const closeGraceMs = 5_000
  * ago.
  */
 const forgetGoneEveryMs = 600_000
+const forgetEventsEveryMs = 3_600_000
 
 const { settings, databaseUrl, registryUrl, files } = await startWith('API', readConfiguration)
 const log = pino({ level: settings.logLevel })
@@ -55,6 +62,8 @@ const database = await openDatabase({
 })
 const migrations = await startWith('API', () => migrate(database))
 if (migrations.length > 0) log.info({ migrations }, 'the database was brought up to date')
+
+await keepEventOrder(database)
 
 const secretBox = createSecretBox(files.secretKey)
 const tokens = createTokenAuthenticator(database)
@@ -128,6 +137,12 @@ const forgetting = setInterval(() => {
   )
 }, forgetGoneEveryMs)
 
+const forgettingEvents = setInterval(() => {
+  forgetEvents(database, { days: settings.eventDays, perUser: maxEventsPerAccount }).catch((error: unknown) =>
+    log.warn({ err: error }, 'old events could not be deleted'),
+  )
+}, forgetEventsEveryMs)
+
 const server = createApiServer(app.callback())
 server.listen(settings.apiPort, settings.apiHost)
 await once(server, 'listening')
@@ -149,6 +164,7 @@ async function close(): Promise<void> {
   log.info({}, 'closing')
   stopping.abort()
   clearInterval(forgetting)
+  clearInterval(forgettingEvents)
   await closeServer(server, closeGraceMs)
   await Promise.all([nodes.close(), registryHttp.close(), temporal.close(), watch.close()])
   await database.close()

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openDatabase } from '../db/database.ts'
 import { migrate } from '../db/schema/migrate.ts'
+import { writeImageEvent } from '../db/image/events.ts'
 import { recordRegistryUsage, registryQuotaMb } from '../db/image/registry-usage.ts'
 import { diskSizeAt } from '../host/free-bytes.ts'
 import { createRegistryOwner } from '../registry/owner/registry-owner.ts'
@@ -38,6 +39,10 @@ const owner = createRegistryOwner({
   disk: async () => await diskSizeAt(storageDirectory),
   nowMs: Date.now,
   delay: async (ms) => await delay(ms, undefined, { ref: false }),
+  onImage: (change) =>
+    void writeImageEvent(database, change).catch((error: unknown) =>
+      log.warn({ err: error, image: change }, 'the event of an image could not be written'),
+    ),
   onError: (error) => log.warn({ err: error }, 'work on the registry failed'),
 })
 await owner.start()

@@ -1,3 +1,4 @@
+import type { Asker } from '../domain/event/asker.ts'
 import type { InstanceSettings } from '../domain/instance/settings.ts'
 import type { StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
 
@@ -16,7 +17,7 @@ export interface InstanceControl {
    * Asks for a start. The answer is the workflow's decision; the row reaches `answer.revision` at about the
    * same time. The same `requestId` always gives the same answer and acts once.
    */
-  start(settings: InstanceSettings, requestId: string): Promise<TransitionAnswer>
+  start(settings: InstanceSettings, requestId: string, asker?: Asker): Promise<TransitionAnswer>
   /** Asks for a stop, like `start`. The call does not wait for the VM to end. */
   stop(settings: InstanceSettings, request: StopRequest, requestId: string): Promise<TransitionAnswer>
   /**

@@ -6,6 +6,7 @@ import {
 import type { Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import type { Workflow } from '@temporalio/common'
+import { AskerKind } from '../domain/event/asker.ts'
 import { hostEventSignalName } from '../domain/instance/host-work.ts'
 import { newLifecycle } from '../domain/instance/lifecycle.ts'
 import { InstanceState } from '../domain/instance/state.ts'
@@ -18,7 +19,7 @@ import {
   stopUpdate,
 } from '../../workflows/instance/messages.ts'
 import type { InstanceSettings } from '../domain/instance/settings.ts'
-import type { StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
+import type { StartRequest, StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
 import { FairSemaphore } from '../primitives/fair-semaphore.ts'
 import { callDeadlineMs, ControlBusy } from './control-unavailable.ts'
@@ -36,8 +37,7 @@ const updatesAtOnce = { size: 24, perUser: 4, countsForMs: callDeadlineMs }
 /** The longest wait for a turn, which is also the longest time that the API takes for a request. */
 const longestTurnMs = 30_000
 
-/** The type of the client needs at least one argument; `start` ignores it. */
-type UpdateArgs = [StopRequest | undefined]
+type UpdateArgs = [StartRequest | StopRequest | undefined]
 interface UpdateOptions {
   readonly args: UpdateArgs
   readonly updateId: string
@@ -94,10 +94,14 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
 
   return {
     ensureStarted: calls.ensureStarted,
-    start: (settings, updateId) => update(settings, startUpdate.name, { args: [undefined], updateId }),
+    start(settings, updateId, asker) {
+      const request = asker === undefined ? undefined : { asker }
+      return update(settings, startUpdate.name, { args: [request], updateId })
+    },
     stop: (settings, request, updateId) => update(settings, stopUpdate.name, { args: [request], updateId }),
     async retire(settings, drainMs, updateId) {
-      const request: StopRequest = { force: false, drainTimeoutMs: drainMs, thenDelete: true }
+      const asker = { by: AskerKind.Autoscale }
+      const request: StopRequest = { force: false, drainTimeoutMs: drainMs, thenDelete: true, asker }
       try {
         await update(settings, stopUpdate.name, { args: [request], updateId })
       } catch (error) {

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism, homedir } from 'node:os'
 import path from 'node:path'
-import { changesAtOnce, defaultChangesPerMinute, defaultRequestsPerSecond } from '../contract/limits.ts'
+import {
+  changesAtOnce,
+  defaultEventDays,
+  maxEventsPerAccount,
+  defaultChangesPerMinute,
+  defaultRequestsPerSecond,
+} from '../contract/limits.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
 import { defaultSleepsPerMinute } from '../domain/standby/scale-to-zero.ts'
 import { defaultOrderPace } from '../domain/certificate/order-pace.ts'
@@ -107,6 +113,9 @@ export const settingsTable = {
     meaning:
       'Objects that one account may make or change per minute in the long run (creates, starts, stops, attaches and the like; not deletes), at each API ' +
       `process and for each processor of its machine; at least ${changesAtOnce} at once after a rest.`,
+  }),
+  eventDays: setting('ROOST_EVENT_DAYS', read.asAmount, defaultEventDays, {
+    meaning: `How many days events are kept; of each account at most the newest ${maxEventsPerAccount}.`,
   }),
   apiUrl: setting('ROOST_API_URL', read.asUrl, (base) => `http://${base.apiHost}:${base.apiPort}`, {
     defaultText: '`http://<API host>:<API port>`',

@@ -194,6 +194,21 @@ describe('collection in the registry', () => {
     assert.notDeepEqual(await pusher().missing('ann/app', 'v1'), [])
   })
 
+  it('tells what was pushed and deleted, each once, and nothing that was refused', async () => {
+    const told = owned.changes.length
+    const image = { repository: 'ann/told', reference: 'v1' }
+    const pushed = await pusher().image(image, [Buffer.from('x')])
+    assert.equal(await pusher().delete('ann/told', 'v1'), 202)
+    assert.equal(await pusher().delete('ann/told', 'v1'), 404)
+    owned.quotasMb.set('ann', 0)
+    await restarted()
+    assert.equal(await pusher().image({ ...image, reference: 'v2' }, [Buffer.from('y')]), undefined)
+    assert.deepEqual(owned.changes.slice(told), [
+      { kind: 'pushed', ...image, digest: pushed?.digest },
+      { kind: 'deleted', ...image, digest: pushed?.digest },
+    ])
+  })
+
   it('keeps what is young, and what lost its tag shortly before', async () => {
     times = { ...eager, usual: forLong, pressed: forLong }
     await restarted()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createRegistryOwner } from '../../src/registry/owner/registry-owner.ts'
+import type { ImageChange } from '../../src/registry/owner/push-handlers.ts'
 import type { RegistryOwner, RegistryOwnerDeps } from '../../src/registry/owner/registry-owner.ts'
 import { startTestRegistry, testUsers } from './registry.ts'
 import type { TestRegistry } from './registry.ts'
@@ -13,6 +14,8 @@ export interface OwnedRegistry {
   readonly host: string
   readonly url: string
   readonly quotasMb: Map<string, number>
+  /** The changes of images that the owner has told. */
+  readonly changes: readonly ImageChange[]
   /** The usage that the owner reported last. */
   usage(): ReadonlyMap<string, number>
   owner(): RegistryOwner
@@ -28,6 +31,7 @@ const plentyBytes = 2 ** 40
 export async function startOwnedRegistry(deps: Partial<RegistryOwnerDeps> = {}): Promise<OwnedRegistry> {
   const registry = await startTestRegistry({ bounded: true })
   const quotasMb = new Map(testUsers.map(({ name }) => [name, 1_000]))
+  const changes: ImageChange[] = []
   let usage: ReadonlyMap<string, number> = new Map()
   let owner: RegistryOwner | undefined
   let port = 0
@@ -43,6 +47,7 @@ export async function startOwnedRegistry(deps: Partial<RegistryOwnerDeps> = {}):
       disk: async () => ({ freeBytes: plentyBytes, totalBytes: plentyBytes }),
       nowMs: Date.now,
       delay: async () => undefined,
+      onImage: (change) => void changes.push(change),
       onError: (error) => {
         throw error
       },
@@ -66,6 +71,7 @@ export async function startOwnedRegistry(deps: Partial<RegistryOwnerDeps> = {}):
       return `http://127.0.0.1:${port}`
     },
     quotasMb,
+    changes,
     usage: () => usage,
     owner: () => {
       if (owner === undefined) throw new Error('there is no owner')

@@ -7,7 +7,9 @@ import {
 } from '../../src/domain/certificate/lifecycle.ts'
 import type { CertificateLife, CertificateLifeEvent } from '../../src/domain/certificate/lifecycle.ts'
 import { spreadOf } from '../../src/domain/certificate/schedule.ts'
+import { certificateNews } from '../../src/domain/certificate/news.ts'
 import type { CertificateSettings } from '../../src/domain/certificate/settings.ts'
+import type { News } from '../../src/domain/event/news.ts'
 import { createEntityRecorder } from '../entity-recorder.ts'
 import { createEntityWorker } from '../entity-worker.ts'
 import { runEntity } from '../entity.ts'
@@ -21,6 +23,7 @@ import * as message from './messages.ts'
 export interface CarriedCertificate {
   readonly life: CertificateLife
   readonly recorded: number
+  readonly news?: readonly News[]
 }
 
 /** The workflow of one requested certificate and its renewals, as long as its row exists. */
@@ -32,6 +35,8 @@ export async function certificate(
   await runEntity<CertificateLife, CertificateLifeEvent>({
     life: carried?.life ?? settings.recorded ?? newCertificateLife,
     decide: (life, event, nowMs) => decideCertificate(life, event, { nowMs, spread }),
+    newsOf: certificateNews,
+    ...(carried?.news !== undefined && { news: carried.news }),
     define: (loop) => define(loop, settings, carried?.recorded ?? settings.recorded?.revision ?? 0),
   })
 }
@@ -53,14 +58,14 @@ function define(
   })
   const recorder = createEntityRecorder(loop, {
     recorded,
-    async write({ revision, state, attempt, nextAtMs, failure }) {
+    async write({ revision, state, attempt, nextAtMs, failure }, news) {
       const record = {
         state,
         attempt,
         ...(nextAtMs !== undefined && { nextAtMs }),
         ...(failure !== undefined && { failure }),
       }
-      const isThere = await rowWrites.recordCertificate({ certificateUuid, revision, record })
+      const isThere = await rowWrites.recordCertificate({ certificateUuid, revision, record, news })
       if (!isThere) loop.say({ kind: 'gone' })
     },
   })
@@ -70,7 +75,8 @@ function define(
     // A certificate is deleted when its row is gone, so there is no row to delete here. But a step that was
     // called off is over only when its worker has ended it.
     isOver: ({ deleted }) => deleted === true && !worker.busy && !recorder.busy,
-    nextRun: (life) => continueAsNew<typeof certificate>(settings, { life, recorded: recorder.recorded }),
+    nextRun: (life) =>
+      continueAsNew<typeof certificate>(settings, { life, recorded: recorder.recorded, news: loop.news }),
     stateOf: ({ state }) => state,
     details: (life) => certificateDetails(life, settings),
     due: (life) => ({ atMs: certificateWakeAtMs(life), summary: whatIsDue(life), event: { kind: 'tick' } }),

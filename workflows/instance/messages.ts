@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+import type { Asker } from '../../src/domain/event/asker.ts'
 import { hostEventSignalName } from '../../src/domain/instance/host-work.ts'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
@@ -16,11 +17,17 @@ export function instanceWorkflowId(instanceUuid: string): string {
   return entityWorkflowId(instanceWorkflowType, instanceUuid)
 }
 
+/** Absent in requests from before askers were told. */
+export interface StartRequest {
+  readonly asker?: Asker
+}
+
 export interface StopRequest {
   readonly force: boolean
   readonly drainTimeoutMs: number
   /** Delete the instance when it has stopped. No start takes that back. */
   readonly thenDelete?: boolean
+  readonly asker?: Asker
 }
 
 /**
@@ -33,7 +40,7 @@ export interface TransitionAnswer {
   readonly revision: number
 }
 
-export const startUpdate = defineUpdate<TransitionAnswer>('start')
+export const startUpdate = defineUpdate<TransitionAnswer, [StartRequest | undefined]>('start')
 export const stopUpdate = defineUpdate<TransitionAnswer, [StopRequest]>('stop')
 export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
 export const lifecycleQuery = defineQuery<Lifecycle>(lifeQueryName)

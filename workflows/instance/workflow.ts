@@ -1,4 +1,6 @@
 import { ApplicationFailure, continueAsNew, currentUpdateInfo, setHandler } from '@temporalio/workflow'
+import type { Asker } from '../../src/domain/event/asker.ts'
+import type { News } from '../../src/domain/event/news.ts'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
 import { decide, newLifecycle } from '../../src/domain/instance/lifecycle.ts'
 import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
@@ -6,6 +8,7 @@ import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
 import { projectionOf } from '../../src/domain/instance/lifecycle-projection.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
+import { newsOf } from '../../src/domain/instance/news.ts'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
 import { createEntityRecorder } from '../entity-recorder.ts'
 import type { EntityRecorder } from '../entity-recorder.ts'
@@ -28,6 +31,8 @@ export interface CarriedInstance {
   readonly recorded: number
   readonly nodeAway: boolean
   readonly answers: readonly KeptAnswer[]
+  /** Absent in runs from before news existed. */
+  readonly news?: readonly News[]
 }
 
 /** The workflow of one instance, as long as it exists. */
@@ -38,6 +43,8 @@ export async function instance(settings: InstanceSettings, carried?: CarriedInst
       const decision = decide(life, event, nowMs)
       return decision.accepted ? decision.life : undefined
     },
+    newsOf,
+    ...(carried?.news !== undefined && { news: carried.news }),
     define: (loop) => define(loop, settings, carried),
   })
 }
@@ -60,9 +67,9 @@ function define(
   })
   const recorder = createEntityRecorder(loop, {
     recorded: carried?.recorded ?? 0,
-    async write(life) {
+    async write(life, news) {
       const { revision } = life
-      await rowWrites.recordInstance({ instanceUuid, revision, projection: projectionOf(life) })
+      await rowWrites.recordInstance({ instanceUuid, revision, projection: projectionOf(life), news })
     },
   })
   const hiding = createHiding(loop, { instanceUuid, recorder })
@@ -78,6 +85,7 @@ function define(
         recorded: recorder.recorded,
         nodeAway: host.nodeAway,
         answers: answers.kept,
+        news: loop.news,
       }),
     stateOf: ({ state }) => state,
     details: (life) => instanceDetails(life, { name, nodeId, nodeAway: host.nodeAway }),
@@ -140,14 +148,18 @@ function receive(loop: Loop, answers: KeptAnswers): void {
       }
       return { previousState, state: loop.life.state, revision: loop.life.revision }
     })
-  setHandler(message.startUpdate, () => answer({ kind: EventKind.Start }), {
-    description: 'Start, or run on',
-  })
+  setHandler(
+    message.startUpdate,
+    (request) => answer({ kind: EventKind.Start, ...askedBy(request?.asker) }),
+    {
+      description: 'Start, or run on',
+    },
+  )
   setHandler(
     message.stopUpdate,
-    ({ force, drainTimeoutMs, thenDelete }) => {
+    ({ force, drainTimeoutMs, thenDelete, asker }) => {
       const retires = thenDelete === true ? { thenDelete } : {}
-      return answer({ kind: EventKind.Stop, force, drainTimeoutMs, ...retires })
+      return answer({ kind: EventKind.Stop, force, drainTimeoutMs, ...retires, ...askedBy(asker) })
     },
     { description: 'Shut down: after draining, or at once when forced' },
   )
@@ -158,6 +170,10 @@ function receive(loop: Loop, answers: KeptAnswers): void {
   setHandler(message.hostEventSignal, hear, {
     description: 'What became of a boot, or how busy it is; may be repeated',
   })
+}
+
+function askedBy(asker: Asker | undefined): { readonly asker?: Asker } {
+  return asker === undefined ? {} : { asker }
 }
 
 const heardAs: HeardAs<HostEvent, LifecycleEvent> = {

@@ -1,7 +1,9 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow'
+import type { News } from '../../src/domain/event/news.ts'
 import type { VolumeEvent } from '../../src/domain/instance/host-work.ts'
 import { decideVolume, newVolumeLife, volumeWork } from '../../src/domain/volume/lifecycle.ts'
 import type { VolumeLife, VolumeLifeEvent } from '../../src/domain/volume/lifecycle.ts'
+import { volumeNews } from '../../src/domain/volume/news.ts'
 import type { VolumeSettings } from '../../src/domain/volume/settings.ts'
 import { createEntityRecorder } from '../entity-recorder.ts'
 import { createEntityWorker } from '../entity-worker.ts'
@@ -19,6 +21,7 @@ export interface CarriedVolume {
   readonly life: VolumeLife
   readonly recorded: number
   readonly nodeAway: boolean
+  readonly news?: readonly News[]
 }
 
 /** The workflow of one volume, as long as it exists. */
@@ -26,6 +29,8 @@ export async function volume(settings: VolumeSettings, carried?: CarriedVolume):
   await runEntity<VolumeLife, VolumeLifeEvent>({
     life: carried?.life ?? settings.recorded ?? newVolumeLife,
     decide: decideVolume,
+    newsOf: volumeNews,
+    ...(carried?.news !== undefined && { news: carried.news }),
     define: (loop) => define(loop, settings, carried),
   })
 }
@@ -46,9 +51,9 @@ function define(
   })
   const recorder = createEntityRecorder(loop, {
     recorded: carried?.recorded ?? 0,
-    async write({ revision, phase, made, failure }) {
+    async write({ revision, phase, made, failure }, news) {
       const record = { phase, made, ...(failure === undefined ? {} : { failure }) }
-      await rowWrites.recordVolume({ volumeUuid, revision, record })
+      await rowWrites.recordVolume({ volumeUuid, revision, record, news })
     },
   })
   return {
@@ -61,6 +66,7 @@ function define(
         life,
         recorded: recorder.recorded,
         nodeAway: host.nodeAway,
+        news: loop.news,
       }),
     stateOf: ({ phase }) => phase,
     details: (life) => volumeDetails(life, { ...settings, nodeAway: host.nodeAway }),

@@ -8,7 +8,7 @@ import type { Identity } from '../../db/account/authenticator.ts'
 import { issueToken } from '../../db/account/tokens.ts'
 import { RightsFlaw, TokenScope, findRightsFlaw } from '../../domain/account/token-scope.ts'
 import type { TokenRights } from '../../domain/account/token-scope.ts'
-import type { Handler } from '../call.ts'
+import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { unmadeEntry } from '../failed-entry.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
@@ -19,25 +19,27 @@ type Entry = OperationEntry<typeof createTokens> | FailedEntry
 
 /** Creates tokens of the caller's account. None has a right that the caller's token lacks. */
 export function tokensCreate(deps: ApiDeps): Handler<typeof createTokens> {
-  return async ({ objects }, { identity }) => {
+  return async ({ objects }, call) => {
+    const { identity } = call
     const bodies = objects.map(({ parameters }) => parameters)
     const problems = bodies.flatMap((body) => flawProblem(rightsOf(body)))
     if (problems.length > 0) throw new RequestError(problems)
     if (bodies.some(({ developer }) => developer) && !identity.developer)
       throw requestError('developerNeeded')
     const entries: Entry[] = []
-    for (const body of bodies) entries.push(await createOne(deps, identity, body))
+    for (const body of bodies) entries.push(await createOne(deps, call, body))
     return { entries }
   }
 }
 
-async function createOne(deps: ApiDeps, identity: Identity, body: Body): Promise<Entry> {
+async function createOne(deps: ApiDeps, { identity, asker }: Call, body: Body): Promise<Entry> {
   const { label, developer } = body
   const outcome = await issueToken(deps.database, {
     userUuid: identity.userUuid,
     rights: rightsOf(body),
     expiresAt: expiryOf(body, identity, deps.nowMs()),
     most: maxTokens,
+    asker,
     ...(label !== undefined && { label }),
     ...(developer !== undefined && { developer }),
   })

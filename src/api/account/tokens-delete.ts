@@ -9,7 +9,7 @@ import { ownTokens } from './token-objects.ts'
 export function tokensDelete(deps: Pick<ApiDeps, 'database'>): Handler<typeof deleteTokens> {
   return async ({ objects }, call) => {
     const entries = await forEachNamed(ownTokens, { deps, call }, objects, async ({ uuid, label }) => {
-      await revokeToken(deps.database, uuid, call.identity.userUuid)
+      await revokeToken(deps.database, uuid, { userUuid: call.identity.userUuid, asker: call.asker })
       return { status: 'success' as const, uuid, label }
     })
     return { entries }

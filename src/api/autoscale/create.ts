@@ -22,8 +22,8 @@ export function autoscaleCreate(deps: ApiDeps): Handler<typeof createAutoscale> 
       if (!wanted?.ok) throw new Error('what is invalid was refused above')
       const { uuid, name } = row
       const { userUuid, services } = call.identity
-      const reach = { userUuid, services }
-      const outcome = await insertAutoscale(deps.database, { ...reach, serviceUuid: uuid, ...wanted.value })
+      const owner = { userUuid, services, asker: call.asker }
+      const outcome = await insertAutoscale(deps.database, { ...owner, serviceUuid: uuid, ...wanted.value })
       if (!outcome.ok) return failedService(row, writeRefusalProblem(outcome.refusal))
       await tellConfigured(deps, call, outcome.settings)
       return { status: 'success' as const, uuid, name }

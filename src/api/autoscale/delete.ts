@@ -14,7 +14,8 @@ export function autoscaleDelete(deps: ApiDeps): Handler<typeof deleteAutoscale> 
   return async ({ objects }, call) => {
     const entries = await forEachService(deps, call, objects, async (row) => {
       const { uuid, name } = row
-      const outcome = await markAutoscaleDeleted(deps.database, call.identity.userUuid, uuid)
+      const { identity, asker } = call
+      const outcome = await markAutoscaleDeleted(deps.database, identity.userUuid, uuid, asker)
       if (!outcome.ok) return failedService(row, writeRefusalProblem(outcome.refusal))
       await tellAutoscaleDeleted(deps, call, outcome.settings)
       return { status: 'success' as const, uuid, name }

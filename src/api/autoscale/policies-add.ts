@@ -18,7 +18,7 @@ export function policiesAdd(deps: ApiDeps): Handler<typeof addAutoscalePolicies>
     if (!read.ok) throw new RequestError(read.problems)
     const { userUuid } = call.identity
     const { uuid, name } = await findOwner(deps, call, owner)
-    const outcome = await addPolicies(deps.database, { userUuid, uuid, name }, read.value)
+    const outcome = await addPolicies(deps.database, { userUuid, uuid, name, asker: call.asker }, read.value)
     if (!outcome.ok) throw new RequestError([writeRefusalProblem(outcome.refusal)])
     await keepWatched(deps, call, { serviceUuid: uuid, serviceName: name, userUuid })
     return { entries: outcome.changes.map(changedPolicy) }

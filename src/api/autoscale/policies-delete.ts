@@ -13,7 +13,7 @@ export function policiesDelete(deps: ApiDeps): Handler<typeof deleteAutoscalePol
     const { uuid, name } = await findOwner(deps, call, owner)
     const names = objects.flatMap(({ target }) => target?.value ?? [])
     const { userUuid } = call.identity
-    const outcome = await deletePolicies(deps.database, { userUuid, uuid, name }, names)
+    const outcome = await deletePolicies(deps.database, { userUuid, uuid, name, asker: call.asker }, names)
     if (!outcome.ok) throw new RequestError([writeRefusalProblem(outcome.refusal)])
     await keepWatched(deps, call, { serviceUuid: uuid, serviceName: name, userUuid })
     return { entries: outcome.changes.map(changedPolicy) }

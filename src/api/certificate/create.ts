@@ -28,7 +28,8 @@ export function certificatesCreate(deps: ApiDeps): Handler<typeof createCertific
     const problems = read.flatMap((one) => (one.ok ? [] : one.problems))
     if (problems.length > 0) throw new RequestError(problems)
     const entries: Entry[] = []
-    for (const one of read) if (one.ok) entries.push(await createOne(deps, one.value))
+    for (const one of read)
+      if (one.ok) entries.push(await createOne(deps, { ...one.value, asker: call.asker }))
     return { entries }
   }
 }

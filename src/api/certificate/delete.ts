@@ -11,7 +11,7 @@ import { writeRefusalProblem } from '../write-refusal.ts'
 export function certificatesDelete(deps: ApiDeps): Handler<typeof deleteCertificates> {
   return async ({ objects }, call) => {
     const entries = await forEachCertificate(deps, call, objects, async ({ uuid, name, origin }) => {
-      const outcome = await deleteCertificate(deps.database, call.identity.userUuid, uuid)
+      const outcome = await deleteCertificate(deps.database, call.identity.userUuid, uuid, call.asker)
       if (!outcome.ok) {
         const { message, code } = writeRefusalProblem(outcome.refusal)
         return { status: 'error' as const, uuid, name, message, error: code }

@@ -153,7 +153,8 @@ async function createObject(
   },
 ): Promise<readonly (InstanceRow | FailedEntry)[]> {
   if ('message' in image) return [unmadeEntry(image, body.name)]
-  const outcome = await insertInstances(deps, newInstances(call.identity.userUuid, { body, image, service }))
+  const wanted = newInstances(call.identity.userUuid, { body, image, service })
+  const outcome = await insertInstances(deps, { ...wanted, asker: call.asker })
   return outcome.ok ? outcome.instances : [unmadeEntry(writeRefusalProblem(outcome.refusal), body.name)]
 }
 
@@ -188,7 +189,7 @@ async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly Instan
  */
 async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
   const started = await boundedMap(rows, maxConcurrent, async (row) => {
-    const started = () => deps.control.ensureStarted(workflowSettings(row))
+    const started = () => deps.control.ensureStarted({ ...workflowSettings(row), asker: call.asker })
     const told = await wasTold(span(row.uuid, 'api: start of the workflow', started), call, {
       object: { instance: row.uuid },
       instead: 'the sweep will start the workflow',

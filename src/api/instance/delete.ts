@@ -26,7 +26,7 @@ const maxConcurrentClones = 10
 export function instancesDelete(deps: ApiDeps): Handler<typeof deleteInstances> {
   return async ({ objects }, call) => {
     const entries = await forEachInstance(deps, call, objects, async (row) => {
-      const marked = await markDeleted(deps.database, call.identity.userUuid, row.uuid)
+      const marked = await markDeleted(deps.database, call.identity.userUuid, row.uuid, call.asker)
       if (marked === undefined) {
         // If the instance is a clone, it was deleted with its master since the request began. The same
         // request may name both.

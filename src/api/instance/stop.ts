@@ -3,11 +3,13 @@ import { requestError } from '../../contract/errors.ts'
 import { maxDrainMs } from '../../contract/limits.ts'
 import { stopInstances } from '../../contract/instance/operations.ts'
 import type { OperationBody } from '../../contract/operation.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { Handler } from '../call.ts'
 import { stateBefore } from './awake.ts'
 import type { ApiDeps } from '../deps.ts'
 import { forEachInstance } from './objects.ts'
 import { waitForRevision } from './waiting.ts'
+import { writeAsked } from '../../db/instance/asked-event.ts'
 import { workflowSettings } from '../../db/instance/settings.ts'
 
 type Parameters = OperationBody<typeof stopInstances>
@@ -22,8 +24,14 @@ export function instancesStop(deps: ApiDeps): Handler<typeof stopInstances> {
     const entries = await forEachInstance(deps, call, objects, async (row, parameters) => {
       const { force = false, drain_timeout_ms = 0 } = parameters
       const drainTimeoutMs = drain_timeout_ms < 0 ? maxDrainMs : drain_timeout_ms
-      const answer = await deps.control.stop(workflowSettings(row), { force, drainTimeoutMs }, randomUUID())
-      await waitForRevision(deps, call, { row, revision: answer.revision })
+      const { asker } = call
+      const request = { force, drainTimeoutMs, asker }
+      const answer = await deps.control.stop(workflowSettings(row), request, randomUUID())
+      const why = force ? 'a stop by force was asked for' : 'a stop was asked for'
+      await Promise.all([
+        waitForRevision(deps, call, { row, revision: answer.revision }),
+        writeAsked(deps.database, row, { kind: UserEventKind.InstanceStop, why, asker }),
+      ])
       return {
         status: 'success' as const,
         uuid: row.uuid,

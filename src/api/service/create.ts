@@ -38,7 +38,7 @@ export function servicesCreate(deps: ApiDeps): Handler<typeof createServices> {
 
 async function createOne(deps: ApiDeps, call: Call, wanted: NewService): Promise<Entry> {
   const { userUuid } = call.identity
-  const outcome = await createService(deps, userUuid, wanted)
+  const outcome = await createService(deps, userUuid, wanted, call.asker)
   if (!outcome.ok) return unmadeEntry(writeRefusalProblem(outcome.refusal), wanted.name)
   const { uuid, service } = outcome
   if (service === undefined) return missingEntry(serviceKind, { by: 'uuid', value: uuid })

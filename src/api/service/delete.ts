@@ -10,7 +10,7 @@ import { failedService, forEachService, serviceKind } from './objects.ts'
 export function servicesDelete(deps: ApiDeps): Handler<typeof deleteServices> {
   return async ({ objects }, call) => {
     const entries = await forEachService(deps, call, objects, async ({ uuid, name }) => {
-      const outcome = await deleteService(deps.database, call.identity.userUuid, uuid)
+      const outcome = await deleteService(deps.database, call.identity.userUuid, uuid, call.asker)
       if (outcome === 'not-found') return missingEntry(serviceKind, { by: 'uuid', value: uuid })
       if (outcome === 'deleted') return { status: 'success' as const, uuid, name }
       return failedService({ uuid, name }, problem('serviceAttached', { name }))

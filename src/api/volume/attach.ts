@@ -32,7 +32,7 @@ export function volumesAttach(deps: ApiDeps): Handler<typeof attachVolumes> {
       const found = await findNamedInstance(deps, call, instance)
       if (!found.ok) return failedVolume(row, found.problem)
       const pair = { userUuid, volumeUuid: row.uuid, instanceUuid: found.uuid }
-      const outcome = await attachVolume(deps.database, { ...pair, mount })
+      const outcome = await attachVolume(deps.database, { ...pair, mount, asker: call.asker })
       if (!outcome.ok) return failedVolume(row, writeRefusalProblem(outcome.refusal))
       return { status: 'success' as const, uuid: row.uuid, name: row.name }
     })

@@ -46,7 +46,7 @@ function presentCreated({ uuid, name }: VolumeRow): OperationEntry<typeof create
 
 async function createOne(deps: ApiDeps, call: Call, body: Body): Promise<VolumeRow | FailedEntry> {
   const name = body.name === undefined ? undefined : parseObjectName(body.name)
-  const wanted = { userUuid: call.identity.userUuid, sizeMb: body.size_mb }
+  const wanted = { userUuid: call.identity.userUuid, sizeMb: body.size_mb, asker: call.asker }
   const outcome = await createVolume(deps, { ...wanted, ...(name === undefined ? {} : { name }) })
   return outcome.ok ? outcome.volume : unmadeEntry(writeRefusalProblem(outcome.refusal), name)
 }

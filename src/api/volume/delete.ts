@@ -13,7 +13,7 @@ import { writeRefusalProblem } from '../write-refusal.ts'
 export function volumesDelete(deps: ApiDeps): Handler<typeof deleteVolumes> {
   return async ({ objects }, call) => {
     const entries = await forEachVolume(deps, call, objects, async ({ uuid, name }) => {
-      const outcome = await markVolumeDeleted(deps.database, call.identity.userUuid, uuid)
+      const outcome = await markVolumeDeleted(deps.database, call.identity.userUuid, uuid, call.asker)
       if (!outcome.ok) return failedVolume({ uuid, name }, writeRefusalProblem(outcome.refusal))
       await tellVolumeDeleted(deps, call, outcome.volume)
       return { status: 'success' as const, uuid, name }

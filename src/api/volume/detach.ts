@@ -36,7 +36,12 @@ export function volumesDetach(deps: ApiDeps): Handler<typeof detachVolumes> {
       const found = from === undefined ? undefined : await findNamedInstance(deps, call, from)
       if (found?.ok === false) return failedVolume(row, found.problem)
       const instance = found === undefined ? {} : { instanceUuid: found.uuid }
-      const outcome = await detachVolume(deps.database, { userUuid, volumeUuid: row.uuid, ...instance })
+      const outcome = await detachVolume(deps.database, {
+        userUuid,
+        volumeUuid: row.uuid,
+        ...instance,
+        asker: call.asker,
+      })
       if (!outcome.ok) return failedVolume(row, writeRefusalProblem(outcome.refusal))
       return { status: 'success' as const, uuid: row.uuid, name: row.name }
     })

@@ -1,13 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { TokenRights } from '../../domain/account/token-scope.ts'
 import type { Database } from '../database.ts'
-import { clientUserName, parseTokenSecret, splitToken } from './token-text.ts'
+import { clientUserName, parseTokenSecret, splitToken, tokenName } from './token-text.ts'
 
 /** Who a request comes from, and what its token permits. */
 export interface Identity extends TokenRights {
   readonly userUuid: string
   readonly userName: string
   readonly tokenUuid: string
+  /** The label of the token, or its UUID if it has none. */
+  readonly tokenName: string
   /** A developer sees the inner times of a start. */
   readonly developer: boolean
   /** An administrator may push `official/...` to the registry. */
@@ -68,7 +70,8 @@ export function createTokenAuthenticator(
     cache.delete(cacheKey)
     const stored = await findToken(database, userName, given.selector)
     if (!stored || !timingSafeEqual(given.sha256, Buffer.from(stored.secretSha256, 'hex'))) return unknown
-    const { secretSha256: _, lastUsedAt, ...identity } = stored
+    const { secretSha256: _, lastUsedAt, label, ...found } = stored
+    const identity = { ...found, tokenName: tokenName({ uuid: found.tokenUuid, label }) }
     const { expiresAt, tokenUuid } = identity
     if (expiresAt !== null && expiresAt.getTime() <= now()) return { kind: 'expired', at: expiresAt }
     await noteUse(database, { tokenUuid, lastUsedAt }, now())
@@ -91,7 +94,8 @@ export function createTokenAuthenticator(
   }
 }
 
-interface StoredToken extends Identity {
+interface StoredToken extends Omit<Identity, 'tokenName'> {
+  readonly label: string
   readonly secretSha256: string
   readonly lastUsedAt: Date | null
 }
@@ -105,7 +109,7 @@ async function findToken(
     .selectFrom('tokens')
     .innerJoin('users', 'users.uuid', 'tokens.userUuid')
     .select(['users.uuid as userUuid', 'users.name as userName', 'admin'])
-    .select(['tokens.uuid as tokenUuid', 'developer', 'scopes', 'services', 'expiresAt'])
+    .select(['tokens.uuid as tokenUuid', 'label', 'developer', 'scopes', 'services', 'expiresAt'])
     .select(['secretSha256', 'lastUsedAt'])
     .where('selector', '=', selector)
     .where('users.name', '=', userName)

@@ -50,3 +50,8 @@ export function splitToken(token: string): { readonly user: string; readonly sec
 export function clientUserName(user: string): string | undefined {
   return parseUserName(user.replace(/^robot\$/, '').replace(/\.users\.kraftcloud$/, ''))
 }
+
+/** What events call a token: its label, or its UUID if it has none. */
+export function tokenName({ uuid, label }: { readonly uuid: string; readonly label: string }): string {
+  return label === '' ? uuid : label
+}

@@ -1,16 +1,20 @@
 import { strict as assert } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import type { ExpressionBuilder, RawBuilder } from 'kysely'
+import { AskerKind } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { allRights } from '../../domain/account/token-scope.ts'
 import type { TokenRights } from '../../domain/account/token-scope.ts'
 import type { Database } from '../database.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { json } from '../postgres-client.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import type { Db, Tables } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
 import { ago, now } from '../sql/time.ts'
-import { newTokenSecret, tokenText } from './token-text.ts'
+import { newTokenSecret, tokenName, tokenText } from './token-text.ts'
 import { lockUser } from './user-lock.ts'
 
 export interface TokenRecord extends TokenRights {
@@ -31,6 +35,8 @@ export interface NewToken {
   readonly developer?: boolean
   readonly rights?: TokenRights
   readonly expiresAt?: Date | null
+  /** Who makes the token. Absent: an operator. */
+  readonly asker?: Asker
 }
 
 /** How long a token is still listed after it has expired, so that its owner sees why something stopped. */
@@ -49,7 +55,7 @@ export async function createToken(
   { db }: Database,
   wanted: NewToken,
 ): Promise<{ readonly uuid: string; readonly token: string }> {
-  return insertToken(db, wanted)
+  return db.transaction().execute((db) => insertToken(db, wanted))
 }
 
 export type IssueTokenOutcome =
@@ -102,6 +108,9 @@ async function insertToken(db: Db, wanted: NewToken): Promise<{ uuid: string; to
     secretSha256: sha256.toString('hex'),
   }
   await db.insertInto('tokens').values(token).execute()
+  const { asker = theOperator } = wanted
+  const why = 'it was asked for'
+  await writeEvents(db, [{ ...tokenObject(token), kind: UserEventKind.TokenCreated, why, asker }])
   return { uuid: token.uuid, token: tokenText(user.name, secret) }
 }
 
@@ -186,13 +195,30 @@ export async function listOwnTokens(
 }
 
 /** Revokes a token, of this user if one is given. False if there is no such token. Idempotent. */
-export async function revokeToken({ db }: Database, uuid: string, userUuid?: string): Promise<boolean> {
-  const revoked = await db
-    .updateTable('tokens')
-    .set((eb) => ({ revokedAt: eb.fn.coalesce('revokedAt', now) }))
-    .where('uuid', '=', uuid)
-    .$if(userUuid !== undefined, (query) => query.where('userUuid', '=', userUuid!))
-    .returning('uuid')
-    .executeTakeFirst()
-  return revoked !== undefined
+export async function revokeToken(
+  { db }: Database,
+  uuid: string,
+  { userUuid, asker = theOperator }: { readonly userUuid?: string; readonly asker?: Asker } = {},
+): Promise<boolean> {
+  return db.transaction().execute(async (db) => {
+    const token = await db
+      .selectFrom('tokens')
+      .select(['uuid', 'label', 'userUuid', 'revokedAt'])
+      .where('uuid', '=', uuid)
+      .$if(userUuid !== undefined, (query) => query.where('userUuid', '=', userUuid!))
+      .forUpdate()
+      .executeTakeFirst()
+    if (token === undefined) return false
+    if (token.revokedAt !== null) return true
+    await db.updateTable('tokens').set({ revokedAt: now }).where('uuid', '=', uuid).execute()
+    const why = 'it is accepted no more'
+    await writeEvents(db, [{ ...tokenObject(token), kind: UserEventKind.TokenRevoked, why, asker }])
+    return true
+  })
+}
+
+const theOperator: Asker = { by: AskerKind.Operator }
+
+function tokenObject(token: { readonly uuid: string; readonly label: string; readonly userUuid: string }) {
+  return eventObject({ ...token, name: tokenName(token) })
 }

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { AskerKind } from '../../domain/event/asker.ts'
+import type { News } from '../../domain/event/news.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { officialNamespace } from '../../domain/image/reference.ts'
 import { maxLabelLength, parseObjectName } from '../../domain/object-name.ts'
 import { defaultHardQuotas, defaultQuotaLimits } from '../../domain/account/quotas.ts'
 import type { QuotaAmounts, QuotaLimits } from '../../domain/account/quotas.ts'
 import type { Database } from '../database.ts'
+import { eventObject, insertNewsOfChanged, writeEvents } from '../event/write.ts'
 import { columnsOf } from '../schema/columns.ts'
 import type { Row } from '../schema/tables.ts'
 
@@ -45,20 +49,33 @@ const userColumns = columnsOf('users')
 export async function createUser({ db }: Database, wanted: NewUser): Promise<CreateUserOutcome> {
   const name = parseUserName(wanted.name)
   if (name === undefined) return { ok: false, refusal: 'invalid-name' }
+  const uuid = randomUUID()
   const user = await db
-    .insertInto('users')
-    .values({
-      uuid: randomUUID(),
-      name,
-      admin: wanted.admin ?? false,
-      ...hardColumns({ ...defaultHardQuotas, ...wanted.hard }),
-      ...defaultQuotaLimits,
-      ...wanted.limits,
-    })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .returning(userColumns)
+    .with('changed', (db) =>
+      db
+        .insertInto('users')
+        .values({
+          uuid,
+          name,
+          admin: wanted.admin ?? false,
+          ...hardColumns({ ...defaultHardQuotas, ...wanted.hard }),
+          ...defaultQuotaLimits,
+          ...wanted.limits,
+        })
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .returning([...userColumns, 'uuid as userUuid']),
+    )
+    .with('told', (db) => insertNewsOfChanged(db, [created]))
+    .selectFrom('changed')
+    .select(userColumns)
     .executeTakeFirst()
   return user ? { ok: true, user: userRecord(user) } : { ok: false, refusal: 'name-taken' }
+}
+
+const created: News = {
+  kind: UserEventKind.AccountCreated,
+  why: 'an operator created the account',
+  asker: { by: AskerKind.Operator },
 }
 
 export async function findUser({ db }: Database, name: string): Promise<UserRecord | undefined> {
@@ -90,6 +107,11 @@ export async function setQuotas(
     if (!user) return undefined
     const changed = { ...hardColumns({ ...hardQuotasOf(user), ...quotas.hard }), ...quotas.limits }
     await db.updateTable('users').set(changed).where('uuid', '=', user.uuid).execute()
+    const facts = { ...quotas.hard, ...quotas.limits }
+    const why = `an operator changed ${Object.keys(facts).join(', ')}`
+    const asker = { by: AskerKind.Operator }
+    const object = eventObject({ ...user, userUuid: user.uuid })
+    await writeEvents(db, [{ ...object, kind: UserEventKind.AccountQuotas, why, asker, facts }])
     return userRecord({ ...user, ...changed })
   })
 }

@@ -1,8 +1,11 @@
+import { AskerKind } from '../../domain/event/asker.ts'
 import { nameSuffixLength, replicaName } from '../../domain/object-name.ts'
 import { findLimitBreach, liveDemand } from '../../domain/account/quotas.ts'
 import type { Db, Row } from '../schema/tables.ts'
 import { instanceColumns, openEnv, scaleToZeroOf } from '../instance/row.ts'
 import type { InstanceRow } from '../instance/row.ts'
+import { insertEvents } from '../event/write.ts'
+import { createdEvents } from '../instance/created-events.ts'
 import { chooseNames, newInstanceRow } from '../instance/new-instances.ts'
 import type { NewInstances } from '../instance/new-instances.ts'
 import type { StartRefusal } from '../instance/instances.ts'
@@ -70,7 +73,11 @@ async function insertLike(
   }
   const own = { name: name!, service: master.serviceUuid, placement, volume: null, cloneOf: master.uuid }
   const row = newInstanceRow(secretBox, wanted, own)
-  await db.insertInto('instances').values([row]).execute()
+  await db
+    .with('told', (db) => insertEvents(db, createdEvents([row], wanted)))
+    .insertInto('instances')
+    .values([row])
+    .execute()
   return { uuid: row.uuid, name: row.name }
 }
 
@@ -90,6 +97,7 @@ function copyOf(box: SecretBox, master: InstanceRow): NewInstances {
     autostart: true,
     replicas: 0,
     scaleToZero: scaleToZeroOf(master),
+    asker: { by: AskerKind.Autoscale },
   }
 }
 

@@ -4,6 +4,8 @@ import type { RetiringMember } from '../../domain/autoscale/alignment.ts'
 import { sizeOf, standingOf } from '../../domain/autoscale/members.ts'
 import type { DecisionReport } from '../../domain/autoscale/report.ts'
 import type { InstanceSettings } from '../../domain/instance/settings.ts'
+import { writeEvents } from '../event/write.ts'
+import { retiredEvents } from './retired-events.ts'
 import { keepDecision, rewriteDecision } from './decisions.ts'
 import { lockAutoscale } from './lock.ts'
 import type { LockedAutoscale } from './lock.ts'
@@ -148,10 +150,10 @@ async function trim(db: Db, deps: AlignDeps, wanted: WantedSize) {
   const { locked, target, plan, size: before } = planned
   const { serviceUuid, cause } = wanted
   await writeTarget(db, serviceUuid, target)
-  await retire(db, plan.retire, locked.cooldownMs)
+  await retire(db, plan.retire, locked)
   const givenBack = plan.retire.map(({ name }) => name)
   const report: DecisionReport = { cause, before, after: plan.size, added: [], givenBack }
-  const position = givenBack.length === 0 ? undefined : await keepDecision(db, serviceUuid, report)
+  const position = givenBack.length === 0 ? undefined : await keepDecision(db, locked.service, report, target)
   return { before, target, missing: plan.missing, retire: plan.retire, report, position }
 }
 
@@ -177,7 +179,7 @@ async function addOne(
     log.target = targetAfter(refused, { cause: wanted.cause.kind, minSize: locked.minSize })
     await writeTarget(db, serviceUuid, log.target)
   }
-  if (log.position === undefined) log.position = await keepDecision(db, serviceUuid, report)
+  if (log.position === undefined) log.position = await keepDecision(db, locked.service, report, log.target)
   else await rewriteDecision(db, log.position, report)
   log.report = report
   return made
@@ -196,7 +198,12 @@ async function writeTarget(db: Db, serviceUuid: string, target: number): Promise
  * Gives clones back. From then on they do not count. Their workflows stop them, and delete them once they
  * have stopped.
  */
-async function retire(db: Db, members: readonly RetiringMember[], cooldownMs: number): Promise<void> {
+async function retire(
+  db: Db,
+  members: readonly RetiringMember[],
+  { cooldownMs, user }: LockedAutoscale,
+): Promise<void> {
+  await writeEvents(db, retiredEvents(user.uuid, members))
   for (const drain of Object.values(Drain)) {
     const uuids = members.filter((member) => member.drain === drain).map(({ uuid }) => uuid)
     if (uuids.length === 0) continue
@@ -209,7 +216,7 @@ async function retire(db: Db, members: readonly RetiringMember[], cooldownMs: nu
           .where('cloneOf', 'is not', null)
           .where('retiredAt', 'is', null)
           .where('deletedAt', 'is', null)
-          .returning('uuid'),
+          .returning(['uuid', 'name', 'userUuid']),
       )
       .selectFrom('changed')
       .select((eb) => countNotified(eb.ref('uuid')).as('told'))

@@ -2,6 +2,8 @@ import { InstanceState } from '../../domain/instance/state.ts'
 import { closedReport } from '../../domain/autoscale/report.ts'
 import type { DecisionReport } from '../../domain/autoscale/report.ts'
 import type { InstanceSettings } from '../../domain/instance/settings.ts'
+import { insertNewsOfChanged } from '../event/write.ts'
+import { retiredNews } from './retired-events.ts'
 import { keepDecision } from './decisions.ts'
 import { lockAutoscale } from './lock.ts'
 import type { LockedAutoscale } from './lock.ts'
@@ -59,8 +61,9 @@ async function close(db: Db, serviceUuid: string) {
         .where('cloneOf', 'is not', null)
         .where('retiredAt', 'is', null)
         .where('deletedAt', 'is', null)
-        .returning('uuid'),
+        .returning(['uuid', 'name', 'userUuid']),
     )
+    .with('told', (db) => insertNewsOfChanged(db, [retiredNews]))
     .selectFrom('changed')
     .select((eb) => countNotified(eb.ref('uuid')).as('told'))
     .execute()
@@ -75,7 +78,7 @@ async function close(db: Db, serviceUuid: string) {
   const master = await lookAtMaster(db, locked)
   const after = master === undefined ? 0 : 1
   const givenBack = retired.filter(({ isNews }) => isNews).map(({ name }) => name)
-  await keepOnce(db, { serviceUuid, deletedAt }, closedReport({ after, givenBack }))
+  await keepOnce(db, { service: locked.service, deletedAt }, closedReport({ after, givenBack }))
   return {
     retired: retired.map(({ uuid }) => uuid),
     stopped: master?.isStopped === true ? [master.uuid] : [],
@@ -114,18 +117,18 @@ const stoppedStates: ReadonlySet<InstanceState> = new Set([
 /** Keeps the decision of the closing, unless one was kept since the configuration was deleted. */
 async function keepOnce(
   db: Db,
-  { serviceUuid, deletedAt }: { readonly serviceUuid: string; readonly deletedAt: Date },
+  { service, deletedAt }: { readonly service: LockedAutoscale['service']; readonly deletedAt: Date },
   report: DecisionReport,
 ): Promise<void> {
   const kept = await db
     .selectFrom('autoscaleDecisions')
     .select('position')
-    .where('serviceUuid', '=', serviceUuid)
+    .where('serviceUuid', '=', service.uuid)
     .where('at', '>=', deletedAt)
     .where((eb) => eb(eb.ref('report', '->>').key('cause').key('kind'), '=', 'closed'))
     .limit(1)
     .executeTakeFirst()
-  if (kept === undefined) await keepDecision(db, serviceUuid, report)
+  if (kept === undefined) await keepDecision(db, service, report)
 }
 
 /**

@@ -1,9 +1,14 @@
 import { jsonBuildObject } from 'kysely/helpers/postgres'
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { defaultAutoscale } from '../../domain/autoscale/policy.ts'
 import type { AutoscaleConfiguration, AutoscalePolicy } from '../../domain/autoscale/policy.ts'
 import { closedReport } from '../../domain/autoscale/report.ts'
 import type { AutoscaleSettings } from '../../domain/autoscale/settings.ts'
 import { findAutoscaleBreach, isAutoscaleDisabled } from '../../domain/account/quotas.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
+import { retiredEvents } from './retired-events.ts'
 import { keepDecision } from './decisions.ts'
 import type { Database } from '../database.ts'
 import { columnOf } from '../identifiers.ts'
@@ -31,6 +36,7 @@ export interface NewAutoscale extends Reach {
   readonly cooldownMs: number
   /** Policies with different names, and not more than a service may have. */
   readonly policies: readonly AutoscalePolicy[]
+  readonly asker?: Asker
 }
 
 /** How a service is scaled, as readers get it. */
@@ -78,6 +84,10 @@ export async function insertAutoscale(
         .where('uuid', '=', service.uuid)
         .where('persistent', '=', false)
         .execute()
+      const why = `it was configured: ${sizes.min} to ${sizes.max} instances, ${policies.length} policies`
+      const { asker = thePlatform } = wanted
+      const kind = UserEventKind.AutoscaleCreated
+      await writeEvents(db, [{ ...eventObject({ ...service, userUuid: user.uuid }), kind, why, asker }])
       return settingsOf(user.uuid, service)
     }),
   )
@@ -150,6 +160,7 @@ export async function deleteAutoscale(
   database: Database,
   userUuid: string,
   serviceUuid: string,
+  asker: Asker = thePlatform,
 ): Promise<ChangeAutoscaleOutcome> {
   return changed(() =>
     database.db.transaction().execute(async (db) => {
@@ -173,16 +184,26 @@ export async function deleteAutoscale(
             .where('cloneOf', 'is not', null)
             .where('retiredAt', 'is', null)
             .where('deletedAt', 'is', null)
-            .returning(['name', 'position']),
+            .returning(['uuid', 'name', 'position']),
         )
         .selectFrom('given')
-        .select('name')
+        .select(['uuid', 'name'])
         .orderBy('position')
         .execute()
       // The decision is kept here and not by the workflow that closes: by then a sweep may have deleted some
       // of the clones. The master stays.
       const names = givenBack.map(({ name }) => name)
-      await keepDecision(db, service.uuid, closedReport({ after: 1, givenBack: names }))
+      const owned = { ...service, userUuid }
+      await writeEvents(db, [
+        {
+          ...eventObject(owned),
+          kind: UserEventKind.AutoscaleDeleted,
+          why: 'its deletion was asked for',
+          asker,
+        },
+        ...retiredEvents(userUuid, givenBack),
+      ])
+      await keepDecision(db, owned, closedReport({ after: 1, givenBack: names }))
       return settingsOf(userUuid, service)
     }),
   )

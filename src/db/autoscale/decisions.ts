@@ -1,5 +1,10 @@
+import { AskerKind } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
+import { explainDecision } from '../../domain/autoscale/explanation.ts'
 import type { DecisionReport } from '../../domain/autoscale/report.ts'
 import type { Database } from '../database.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
+import type { NewEvent } from '../event/write.ts'
 import { json } from '../postgres-client.ts'
 import type { Db, Row } from '../schema/tables.ts'
 
@@ -26,12 +31,21 @@ export async function lastDecisions(
 /**
  * Keeps a decision, in the transaction that carries it out, and deletes those that are too old. A refusal
  * that only repeats the last decision replaces it, so that hours of vain attempts do not push out the
- * decisions that changed something. Returns the position, by which `rewriteDecision` finds the decision.
+ * decisions that changed something. Other decisions are events of the service's owner, too. Returns the
+ * position, by which `rewriteDecision` finds the decision.
  */
-export async function keepDecision(db: Db, serviceUuid: string, report: DecisionReport): Promise<number> {
+export async function keepDecision(
+  db: Db,
+  service: { readonly uuid: string; readonly name: string; readonly userUuid: string },
+  report: DecisionReport,
+  target: number = report.after,
+): Promise<number> {
+  const serviceUuid = service.uuid
   const { added, givenBack, refusal } = report
   const changesNothing = added.length === 0 && givenBack.length === 0
-  if (changesNothing && refusal !== undefined) await deleteRepeated(db, serviceUuid, refusal)
+  const isRepeated =
+    changesNothing && refusal !== undefined && (await deleteRepeated(db, serviceUuid, refusal))
+  if (!isRepeated) await writeEvents(db, [decisionEvent(service, { ...report, added: [], after: target })])
   const { position } = await db
     .insertInto('autoscaleDecisions')
     .values({ serviceUuid, report: json(report) })
@@ -41,9 +55,12 @@ export async function keepDecision(db: Db, serviceUuid: string, report: Decision
   return position
 }
 
-/** Deletes the last decision if it changed nothing and was refused with the same words. */
-async function deleteRepeated(db: Db, serviceUuid: string, refusal: string): Promise<void> {
-  await db
+/**
+ * Deletes the last decision if it changed nothing and was refused with the same words. Returns whether it
+ * was.
+ */
+async function deleteRepeated(db: Db, serviceUuid: string, refusal: string): Promise<boolean> {
+  const { numDeletedRows } = await db
     .deleteFrom('autoscaleDecisions')
     .where('position', '=', (eb) =>
       eb
@@ -60,7 +77,23 @@ async function deleteRepeated(db: Db, serviceUuid: string, refusal: string): Pro
         eb(textOf('givenBack'), '=', '[]'),
       ])
     })
-    .execute()
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+/**
+ * The event of a decision, when its first step is carried out. What is added has events of its own, as it
+ * comes.
+ */
+function decisionEvent(service: Parameters<typeof keepDecision>[1], report: DecisionReport): NewEvent {
+  const { before, after } = report
+  return {
+    ...eventObject(service),
+    kind: UserEventKind.AutoscaleDecision,
+    why: explainDecision(report),
+    asker: { by: AskerKind.Autoscale },
+    facts: { size_before: before, size_after: after },
+  }
 }
 
 async function deleteOld(db: Db, serviceUuid: string): Promise<void> {

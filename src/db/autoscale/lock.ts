@@ -4,7 +4,10 @@ import { lockUser } from '../account/user-lock.ts'
 
 /** A configuration whose row is locked until the commit, as are the rows of its service and its user. */
 export type LockedAutoscale = Readonly<
-  Pick<Row<'autoscaleConfigurations'>, (typeof columns)[number]> & { user: Row<'users'> }
+  Pick<Row<'autoscaleConfigurations'>, (typeof columns)[number]> & {
+    user: Row<'users'>
+    service: { readonly uuid: string; readonly name: string; readonly userUuid: string }
+  }
 >
 
 const columns = ['deletedAt', 'masterUuid', 'minSize', 'maxSize', 'warmupMs', 'cooldownMs'] as const
@@ -24,7 +27,12 @@ export async function lockAutoscale(db: Db, serviceUuid: string): Promise<Locked
   if (owner === undefined) return undefined
   const user = await lockOwner(db, owner.userUuid)
   if (user === undefined) return undefined
-  await db.selectFrom('services').select('uuid').where('uuid', '=', serviceUuid).forUpdate().execute()
+  const service = await db
+    .selectFrom('services')
+    .select(['uuid', 'name', 'userUuid'])
+    .where('uuid', '=', serviceUuid)
+    .forUpdate()
+    .executeTakeFirst()
   const row = await db
     .selectFrom('autoscaleConfigurations')
     .select(columns)
@@ -32,7 +40,7 @@ export async function lockAutoscale(db: Db, serviceUuid: string): Promise<Locked
     .where('userUuid', '=', user.uuid)
     .forUpdate()
     .executeTakeFirst()
-  return row === undefined ? undefined : { user, ...row }
+  return row === undefined || service === undefined ? undefined : { user, service, ...row }
 }
 
 /** Undefined if the user was removed meanwhile; the configuration was removed with the user. */

@@ -1,6 +1,11 @@
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { AutoscalePolicy } from '../../domain/autoscale/policy.ts'
 import { maxPoliciesPerService } from '../../domain/autoscale/steps.ts'
 import type { Database } from '../database.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
+import type { NewEvent } from '../event/write.ts'
 import { json } from '../postgres-client.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
@@ -20,6 +25,8 @@ export interface PolicyChange {
 
 interface ConfiguredService {
   readonly userUuid: string
+  /** Who asks for the change. */
+  readonly asker?: Asker
   readonly uuid: string
   readonly name: string
 }
@@ -33,7 +40,7 @@ export async function addPolicies(
   service: ConfiguredService,
   added: readonly AutoscalePolicy[],
 ): Promise<ChangePoliciesOutcome> {
-  return changed(database, service, (policies) => {
+  return changed(database, { service, what: 'policies were added:' }, (policies) => {
     const kept = [...policies]
     const changes = added.map((policy): PolicyChange => {
       const { name } = policy
@@ -57,7 +64,7 @@ export async function deletePolicies(
   service: ConfiguredService,
   names: readonly string[],
 ): Promise<ChangePoliciesOutcome> {
-  return changed(database, service, (policies) => {
+  return changed(database, { service, what: 'policies were removed:' }, (policies) => {
     let kept = policies
     const changes = names.map((name): PolicyChange => {
       const left = kept.filter((policy) => policy.name !== name)
@@ -80,7 +87,7 @@ interface Change {
  */
 async function changed(
   database: Database,
-  service: ConfiguredService,
+  { service, what }: { readonly service: ConfiguredService; readonly what: string },
   change: (policies: readonly AutoscalePolicy[]) => Change,
 ): Promise<ChangePoliciesOutcome> {
   const written = await orRefusal(() =>
@@ -91,10 +98,17 @@ async function changed(
         .set({ policies: json(kept) })
         .where('serviceUuid', '=', service.uuid)
         .execute()
+      const names = changes.flatMap(({ name, refusal }) => (refusal === undefined ? [name] : []))
+      await writeEvents(db, names.length === 0 ? [] : [policiesEvent(service, `${what} ${names.join(', ')}`)])
       return changes
     }),
   )
   return written.ok ? { ok: true, changes: written.value } : written
+}
+
+function policiesEvent(service: ConfiguredService, why: string): NewEvent {
+  const { asker = thePlatform } = service
+  return { ...eventObject(service), kind: UserEventKind.AutoscalePolicies, why, asker }
 }
 
 async function lockPolicies(

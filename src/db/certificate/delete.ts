@@ -1,4 +1,8 @@
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { Database } from '../database.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import { lockUser } from '../account/user-lock.ts'
@@ -17,13 +21,14 @@ export async function deleteCertificate(
   database: Database,
   userUuid: string,
   uuid: string,
+  asker: Asker = thePlatform,
 ): Promise<DeleteCertificateOutcome> {
   const written = await orRefusal(() =>
     database.db.transaction().execute(async (db) => {
       await lockUser(db, userUuid)
       const locked = await db
         .selectFrom('certificates')
-        .select('name')
+        .select(['uuid', 'name', 'userUuid', 'state'])
         .where('uuid', '=', uuid)
         .where('userUuid', '=', userUuid)
         .forUpdate()
@@ -34,6 +39,9 @@ export async function deleteCertificate(
         throw new Refused({ kind: 'certificate-attached', name: locked.name, ...used })
       }
       await db.deleteFrom('certificates').where('uuid', '=', uuid).execute()
+      const why = 'its deletion was asked for'
+      const change = { kind: UserEventKind.CertificateDeleted, from: locked.state, why, asker }
+      await writeEvents(db, [{ ...eventObject(locked), ...change }])
     }),
   )
   return written.ok ? { ok: true } : written

@@ -1,3 +1,4 @@
+import type { News } from '../../domain/event/news.ts'
 import type { CertificateLife } from '../../domain/certificate/lifecycle.ts'
 import type { CertificateSettings } from '../../domain/certificate/settings.ts'
 import { CertificateOrigin } from '../../domain/service/handler.ts'
@@ -6,6 +7,7 @@ import { certificateSettings, certificateSettingsColumns } from './settings.ts'
 import type { Database } from '../database.ts'
 import { certificateKeyContext } from '../service/feed-routes.ts'
 import type { SecretBox } from '../secret-box.ts'
+import { insertNewsOfChanged } from '../event/write.ts'
 import { constant } from '../sql/constants.ts'
 import { anyOf } from '../sql/lists.ts'
 import { ago, now } from '../sql/time.ts'
@@ -57,11 +59,15 @@ export interface CertificateRecord extends Pick<CertificateLife, 'state' | 'atte
 /**
  * Writes the life that the workflow decided. A revision that is not greater than the row's is out of date or
  * a repeat and changes nothing. Returns whether the certificate still exists: a workflow whose row is gone
- * has nothing left to do.
+ * has nothing left to do. The news are written as the user's events if the life is.
  */
 export async function recordCertificate(
   { db }: Database,
-  { uuid, revision }: { readonly uuid: string; readonly revision: number },
+  {
+    uuid,
+    revision,
+    news = [],
+  }: { readonly uuid: string; readonly revision: number; readonly news?: readonly News[] | undefined },
   { state, attempt, nextAt, failure }: CertificateRecord,
 ): Promise<boolean> {
   const found = await db
@@ -78,8 +84,10 @@ export async function recordCertificate(
         }))
         .where('uuid', '=', uuid)
         .where('revision', '<', revision)
-        .where('origin', '=', CertificateOrigin.Requested),
+        .where('origin', '=', CertificateOrigin.Requested)
+        .returning(['uuid', 'name', 'userUuid']),
     )
+    .with('told', (db) => insertNewsOfChanged(db, news))
     .selectFrom('certificates')
     .select('uuid')
     .where('uuid', '=', uuid)

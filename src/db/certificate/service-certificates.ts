@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ExpressionBuilder } from 'kysely'
+import { thePlatform } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { DomainKind, certifies, commonNamesFor, isWildcard } from '../../domain/service/domain-name.ts'
 import { CertificateOrigin, CertificateState } from '../../domain/service/handler.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { nameNewCertificate } from './name.ts'
 import { columnOf } from '../identifiers.ts'
 import type { Identifier } from '../identifiers.ts'
@@ -91,5 +94,14 @@ async function requestCertificate(db: Db, writer: ServiceWriter, fqdn: string): 
   const name = await nameNewCertificate(db, writer, { commonName: fqdn })
   const state = CertificateState.Pending
   await db.insertInto('certificates').values({ uuid, userUuid, name, commonName: fqdn, state }).execute()
+  await writeEvents(db, [
+    {
+      ...eventObject({ uuid, name, userUuid }),
+      kind: UserEventKind.CertificateCreated,
+      to: state,
+      why: `the domain ${fqdn} needs it`,
+      asker: writer.asker ?? thePlatform,
+    },
+  ])
   return uuid
 }

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { CertificateOrigin, CertificateState } from '../../domain/service/handler.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { nameNewCertificate } from './name.ts'
 import type { CertificateDeps, CertificateFacts } from './records.ts'
 import { certificateKeyContext } from '../service/feed-routes.ts'
@@ -19,6 +23,7 @@ export interface NewCertificate {
   readonly chain: string
   readonly keyPem: string
   readonly facts: CertificateFacts
+  readonly asker?: Asker
 }
 
 export type UploadCertificateOutcome =
@@ -30,7 +35,7 @@ export async function uploadCertificate(
   deps: CertificateDeps & { readonly randomSuffix?: RandomSuffix },
   wanted: NewCertificate,
 ): Promise<UploadCertificateOutcome> {
-  const { userUuid, commonName, chain, keyPem, facts } = wanted
+  const { userUuid, commonName, chain, keyPem, facts, asker = thePlatform } = wanted
   const uuid = randomUUID()
   const keySealed = deps.secretBox.seal(keyPem, certificateKeyContext(uuid))
   const written = await orRefusal(() =>
@@ -52,6 +57,15 @@ export async function uploadCertificate(
           state: CertificateState.Valid,
         })
         .execute()
+      await writeEvents(db, [
+        {
+          ...eventObject({ uuid, name, userUuid }),
+          kind: UserEventKind.CertificateCreated,
+          to: CertificateState.Valid,
+          why: `it was uploaded for ${commonName}, valid until ${facts.notAfter.toISOString()}`,
+          asker,
+        },
+      ])
       return name
     }),
   )

@@ -9,6 +9,8 @@ import {
 import { serviceDemand } from '../service/create.ts'
 import type { Database } from '../database.ts'
 import type { Db, Row } from '../schema/tables.ts'
+import { insertEvents } from '../event/write.ts'
+import { createdEvents } from './created-events.ts'
 import { instanceColumns } from './row.ts'
 import type { InstanceRow } from './row.ts'
 import { attachToService, insertService } from '../service/insert.ts'
@@ -85,7 +87,7 @@ async function insertAll(
     ...(sizeMb !== undefined && { volume: { made: { sizeMb } } }),
   })
   const nodeIds = placements.map(({ nodeId }) => nodeId)
-  const writer = { userUuid, randomSuffix: suffix }
+  const writer = { userUuid, randomSuffix: suffix, ...(wanted.asker && { asker: wanted.asker }) }
   const made =
     sizeMb === undefined ? [] : await insertVolumes(db, writer, { sizeMb, nodeIds, persistent: false })
   const rows = names.map((name, index) =>
@@ -96,7 +98,12 @@ async function insertAll(
       volume: made[index] ?? existing?.uuid ?? null,
     }),
   )
-  const written = await db.insertInto('instances').values(rows).returning(instanceColumns).execute()
+  const written = await db
+    .with('told', (db) => insertEvents(db, createdEvents(rows, wanted)))
+    .insertInto('instances')
+    .values(rows)
+    .returning(instanceColumns)
+    .execute()
   const byUuid = new Map(written.map((row) => [row.uuid, row]))
   return rows.map(({ uuid }) => byUuid.get(uuid)!)
 }
@@ -107,14 +114,15 @@ async function insertAll(
  */
 async function chooseService(
   db: Db,
-  { userUuid, service, replicas }: NewInstances,
+  { userUuid, service, replicas, asker }: NewInstances,
   suffix: RandomSuffix,
 ): Promise<string | null> {
   if (service === undefined) return null
   if ('existing' in service) {
     return attachToService(db, { userUuid, service: service.existing, count: replicas + 1 })
   }
-  return insertService(db, { userUuid, randomSuffix: suffix }, { ...service.made, persistent: replicas > 0 })
+  const writer = { userUuid, randomSuffix: suffix, ...(asker && { asker }) }
+  return insertService(db, writer, { ...service.made, persistent: replicas > 0 })
 }
 
 async function chooseVolume(

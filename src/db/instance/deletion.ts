@@ -1,3 +1,7 @@
+import { jsonArrayFrom as listOf } from 'kysely/helpers/postgres'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
+import type { NewEvent } from '../event/write.ts'
 import type { Db } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
 import { countNotified } from './channel.ts'
@@ -28,9 +32,59 @@ import type { InstanceRow } from './row.ts'
  */
 export async function markInstanceDeleted(
   db: Db,
-  { uuid, userUuid }: { readonly uuid: string; readonly userUuid?: string },
+  wanted: { readonly uuid: string; readonly userUuid?: string; readonly reason: DeletionReason },
 ): Promise<InstanceRow | undefined> {
-  await lockOwner(db, uuid)
+  await lockOwner(db, wanted.uuid)
+  const marked = await markWithOthers(db, wanted)
+  if (marked === undefined) return undefined
+  const { gone, taken, clones, unconfigured, ...row } = marked
+  await writeEvents(db, deletionEvents(row, { gone, taken, clones, unconfigured }, wanted.reason))
+  return row
+}
+
+/** Marks everything in one statement. */
+async function markWithOthers(
+  db: Db,
+  wanted: { readonly uuid: string; readonly userUuid?: string },
+): Promise<(InstanceRow & DeletedWith) | undefined> {
+  return markedWithoutClones(db, wanted)
+    .with('clones', (db) =>
+      db
+        .updateTable('instances as clone')
+        .from('marked')
+        .set({ deletedAt: now })
+        .whereRef('clone.serviceUuid', '=', 'marked.serviceUuid')
+        .whereRef('clone.cloneOf', '=', 'marked.uuid')
+        .where('clone.deletedAt', 'is', null)
+        .returning(['clone.uuid', 'clone.name']),
+    )
+    .with('notified', (db) =>
+      db
+        .selectFrom(
+          db
+            .selectFrom('marked')
+            .select('uuid')
+            .unionAll(db.selectFrom('clones').select('uuid'))
+            .as('deleted'),
+        )
+        .select((eb) => countNotified(eb.ref('deleted.uuid')).as('count')),
+    )
+    .selectFrom(['marked', 'notified'])
+    .selectAll('marked')
+    .select(({ selectFrom }) => [
+      listOf(selectFrom('gone').select(['uuid', 'name'])).as('gone'),
+      listOf(selectFrom('taken').select(['uuid', 'name'])).as('taken'),
+      listOf(selectFrom('clones').select(['uuid', 'name'])).as('clones'),
+      listOf(selectFrom('unconfigured').select(['uuid', 'name'])).as('unconfigured'),
+    ])
+    .executeTakeFirst()
+}
+
+/** The beginning of that statement: the instance, and what has no instances of its own. */
+function markedWithoutClones(
+  db: Db,
+  { uuid, userUuid }: { readonly uuid: string; readonly userUuid?: string },
+) {
   return db
     .with('marked', (db) =>
       db
@@ -47,7 +101,7 @@ export async function markInstanceDeleted(
         .using('marked')
         .whereRef('services.uuid', '=', 'marked.serviceUuid')
         .where('services.persistent', '=', false)
-        .returning('services.uuid'),
+        .returning(['services.uuid', 'services.name']),
     )
     .with('taken', (db) =>
       db
@@ -57,41 +111,48 @@ export async function markInstanceDeleted(
         .whereRef('volumes.uuid', '=', 'marked.volumeUuid')
         .where('volumes.persistent', '=', false)
         .where('volumes.deletedAt', 'is', null)
-        .returning('volumes.uuid'),
+        .returning(['volumes.uuid', 'volumes.name']),
     )
     .with('unconfigured', (db) =>
       db
         .updateTable('autoscaleConfigurations as configuration')
-        .from('marked')
+        .from(['marked', 'services'])
         .set({ deletedAt: now })
         .whereRef('configuration.masterUuid', '=', 'marked.uuid')
+        .whereRef('configuration.serviceUuid', '=', 'services.uuid')
         .where('configuration.deletedAt', 'is', null)
-        .returning('configuration.serviceUuid'),
+        .returning(['services.uuid', 'services.name']),
     )
-    .with('clones', (db) =>
-      db
-        .updateTable('instances as clone')
-        .from('marked')
-        .set({ deletedAt: now })
-        .whereRef('clone.serviceUuid', '=', 'marked.serviceUuid')
-        .whereRef('clone.cloneOf', '=', 'marked.uuid')
-        .where('clone.deletedAt', 'is', null)
-        .returning('clone.uuid'),
-    )
-    .with('notified', (db) =>
-      db
-        .selectFrom(
-          db
-            .selectFrom('marked')
-            .select('uuid')
-            .unionAll(db.selectFrom('clones').select('uuid'))
-            .as('deleted'),
-        )
-        .select((eb) => countNotified(eb.ref('deleted.uuid')).as('count')),
-    )
-    .selectFrom(['marked', 'notified'])
-    .selectAll('marked')
-    .executeTakeFirst()
+}
+
+/** Why an instance is deleted, and who asked for it. */
+export type DeletionReason = Pick<NewEvent, 'why' | 'asker'>
+
+interface Named {
+  readonly uuid: string
+  readonly name: string
+}
+
+interface DeletedWith {
+  readonly gone: readonly Named[]
+  readonly taken: readonly Named[]
+  readonly clones: readonly Named[]
+  /** The services that are not autoscaled any more. */
+  readonly unconfigured: readonly Named[]
+}
+
+function deletionEvents(row: InstanceRow, others: DeletedWith, reason: DeletionReason): readonly NewEvent[] {
+  const { userUuid, name, state } = row
+  const { asker } = reason
+  const about = (kind: UserEventKind, objects: readonly Named[], why: string) =>
+    objects.map((object) => ({ ...eventObject({ ...object, userUuid }), kind, why, asker }))
+  return [
+    { ...eventObject(row), kind: UserEventKind.InstanceDeleted, from: state, ...reason },
+    ...about(UserEventKind.AutoscaleDeleted, others.unconfigured, `its master ${name} is deleted`),
+    ...about(UserEventKind.InstanceDeleted, others.clones, `its master ${name} is deleted`),
+    ...about(UserEventKind.ServiceDeleted, others.gone, `it was made for ${name}, which is deleted`),
+    ...about(UserEventKind.VolumeDeleted, others.taken, `it was made for ${name}, which is deleted`),
+  ]
 }
 
 async function lockOwner(db: Db, uuid: string): Promise<void> {

@@ -1,4 +1,6 @@
 import type { Expression, ExpressionBuilder } from 'kysely'
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { inOrderOf, splitIdentifiers } from '../identifiers.ts'
 import type { Identifier, ListPage } from '../identifiers.ts'
@@ -194,8 +196,10 @@ export async function markDeleted(
   { db }: Database,
   userUuid: string,
   uuid: string,
+  asker: Asker = thePlatform,
 ): Promise<InstanceRow | undefined> {
-  return db.transaction().execute((db) => markInstanceDeleted(db, { uuid, userUuid }))
+  const reason = { why: 'its deletion was asked for', asker }
+  return db.transaction().execute((db) => markInstanceDeleted(db, { uuid, userUuid, reason }))
 }
 
 export type ReserveOutcome = { readonly ok: true } | { readonly ok: false; readonly refusal: StartRefusal }

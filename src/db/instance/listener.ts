@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database } from '../database.ts'
 import { feedChannel } from '../service/feed-read.ts'
+import { eventChannel } from '../event/channel.ts'
 import { instanceChannel } from './channel.ts'
 
 export interface InstanceListener {
@@ -12,6 +13,8 @@ export interface ListenerEvents {
   onChange(uuid: string): void
   /** The feed changed. `topics` names the feed topics that the change concerns, with spaces between. */
   onFeed(topics: string): void
+  /** A user has new events. */
+  onEvents(userUuid: string): void
   /** Notifications may have been missed: read everything again. */
   onReconnect(): void
 }
@@ -88,10 +91,11 @@ async function connect(
   })
   client.on('notification', ({ channel, payload = '' }) => {
     if (channel === feedChannel) events.onFeed(payload)
+    else if (channel === eventChannel) events.onEvents(payload)
     else events.onChange(payload)
   })
   await client.connect()
-  await client.query(`listen ${instanceChannel}; listen ${feedChannel}`)
+  await client.query(`listen ${instanceChannel}; listen ${feedChannel}; listen ${eventChannel}`)
   probe = setInterval(() => {
     client.query('select 1').catch(() => client.end().catch(() => undefined))
   }, probeEveryMs)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Asker } from '../../domain/event/asker.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { macAddress } from '../../domain/host/private-address.ts'
 import type { RestartPolicy } from '../../domain/instance/restart-policy.ts'
@@ -44,6 +45,8 @@ export interface NewInstances {
    * Absent: no volume. Each replica has a volume of its own, so an existing volume can not go with replicas.
    */
   readonly volume?: VolumeChoice
+  /** Who creates the instances. */
+  readonly asker?: Asker
 }
 
 /** A service that the user has already, or a new one that is made with the instances. */

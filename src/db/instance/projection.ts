@@ -1,6 +1,8 @@
 import type { InstanceProjection } from '../../domain/instance/projection.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
+import type { News } from '../../domain/event/news.ts'
 import type { Database } from '../database.ts'
+import { insertNewsOfChanged } from '../event/write.ts'
 import { now } from '../sql/time.ts'
 import { countNotified } from './channel.ts'
 
@@ -8,11 +10,16 @@ import { countNotified } from './channel.ts'
  * Writes the projection that the workflow decided, and notifies those who wait for it. A revision that is
  * not greater than the row's is out of date or a repeat and changes nothing. Nothing happens either if the
  * row is gone. Returns whether the projection was written. A live state ends the reservation of its start,
- * so that the reservation can not outlast the next stop.
+ * so that the reservation can not outlast the next stop. The news are written as the user's events if the
+ * projection is.
  */
 export async function recordInstance(
   { db }: Database,
-  { uuid, revision }: { readonly uuid: string; readonly revision: number },
+  {
+    uuid,
+    revision,
+    news = [],
+  }: { readonly uuid: string; readonly revision: number; readonly news?: readonly News[] | undefined },
   projection: InstanceProjection,
 ): Promise<boolean> {
   const { state } = projection
@@ -29,8 +36,9 @@ export async function recordInstance(
         .$if(state !== InstanceState.Stopped, (query) => query.set({ liveReservedUntil: null }))
         .where('uuid', '=', uuid)
         .where('revision', '<', revision)
-        .returning('uuid'),
+        .returning(['uuid', 'name', 'userUuid']),
     )
+    .with('told', (db) => insertNewsOfChanged(db, news))
     .selectFrom('changed')
     .select((eb) => countNotified(eb.ref('changed.uuid')).as('count'))
     .executeTakeFirstOrThrow()

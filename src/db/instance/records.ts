@@ -1,5 +1,9 @@
+import { AskerKind } from '../../domain/event/asker.ts'
+import type { News } from '../../domain/event/news.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { InstanceSettings } from '../../domain/instance/settings.ts'
 import type { Database } from '../database.ts'
+import { insertNewsOfChanged } from '../event/write.ts'
 import { anyOf } from '../sql/lists.ts'
 import { ago, now } from '../sql/time.ts'
 import type { SweepBounds } from '../workflow-rows.ts'
@@ -54,7 +58,8 @@ export async function findDeletedRows(
  * with any delete is deleted with it. Idempotent.
  */
 export async function markEphemeralDeleted({ db }: Database, uuid: string): Promise<void> {
-  await db.transaction().execute((db) => markInstanceDeleted(db, { uuid }))
+  const reason = { why: 'it has stopped for good, and is deleted then', asker: { by: AskerKind.Policy } }
+  await db.transaction().execute((db) => markInstanceDeleted(db, { uuid, reason }))
 }
 
 /**
@@ -63,8 +68,17 @@ export async function markEphemeralDeleted({ db }: Database, uuid: string): Prom
  */
 export async function removeInstanceRow({ db }: Database, uuid: string): Promise<void> {
   await db
-    .with('removed', (db) => db.deleteFrom('instances').where('uuid', '=', uuid).returning('uuid'))
-    .selectFrom('removed')
-    .select((eb) => countNotified(eb.ref('removed.uuid')).as('count'))
+    .with('changed', (db) =>
+      db.deleteFrom('instances').where('uuid', '=', uuid).returning(['uuid', 'name', 'userUuid']),
+    )
+    .with('told', (db) => insertNewsOfChanged(db, [removed]))
+    .selectFrom('changed')
+    .select((eb) => countNotified(eb.ref('changed.uuid')).as('count'))
     .execute()
+}
+
+const removed: News = {
+  kind: UserEventKind.InstanceRemoved,
+  why: 'nothing of it is left on its host',
+  asker: { by: AskerKind.Host },
 }

@@ -31,6 +31,11 @@ export interface InstanceWatch {
    * says that a read may find something new. Returns a function that ends the calls.
    */
   onFeed(topic: FeedTopic, wake: () => void): () => void
+  /**
+   * Calls `wake` when a user has new events, also after a lost connection. Returns a function that ends the
+   * calls.
+   */
+  onEvents(userUuid: string, wake: () => void): () => void
   /** Makes those who wait for the instance read again. It only says that a read may find something new. */
   lookAgain(uuid: string): void
   close(): Promise<void>
@@ -49,14 +54,17 @@ interface Waiter {
 export async function openInstanceWatch(database: Database): Promise<InstanceWatch> {
   const waiters = new Map<string, Set<Waiter>>()
   const feedReaders: Readonly<Record<FeedTopic, Set<() => void>>> = { routes: new Set(), names: new Set() }
+  const eventReaders = new Map<string, Set<() => void>>()
   const wakeReaders = (topic: FeedTopic) => feedReaders[topic].forEach((wake) => wake())
   const lookAgain = (uuid: string) => waiters.get(uuid)?.forEach((waiter) => waiter.wake())
   const listener = await openInstanceListener(database, {
     onChange: lookAgain,
     onFeed: (topics) => feedTopics.filter((topic) => topics.includes(topic)).forEach(wakeReaders),
+    onEvents: (userUuid) => eventReaders.get(userUuid)?.forEach((wake) => wake()),
     onReconnect() {
       waiters.forEach((set) => set.forEach((waiter) => waiter.wake()))
       feedTopics.forEach(wakeReaders)
+      eventReaders.forEach((set) => set.forEach((wake) => wake()))
     },
   })
   const waitForRead: InstanceWatch['waitForRead'] = async (uuids, { read, isSatisfied }, options) => {
@@ -75,6 +83,14 @@ export async function openInstanceWatch(database: Database): Promise<InstanceWat
     onFeed(topic, wake) {
       feedReaders[topic].add(wake)
       return () => feedReaders[topic].delete(wake)
+    },
+    onEvents(userUuid, wake) {
+      const own = eventReaders.get(userUuid) ?? new Set()
+      eventReaders.set(userUuid, own.add(wake))
+      return () => {
+        own.delete(wake)
+        if (own.size === 0 && eventReaders.get(userUuid) === own) eventReaders.delete(userUuid)
+      }
     },
     lookAgain,
     close: () => listener.close(),

@@ -13,6 +13,7 @@ import { Node } from './node.ts'
 import { Service } from './service.ts'
 import { Token } from './token.ts'
 import { User } from './user.ts'
+import { UserEvent } from './user-event.ts'
 import { Volume } from './volume.ts'
 
 /** The entities of all tables that queries name. The change feed's own tables are in the migration alone. */
@@ -33,4 +34,5 @@ export const entities = [
   Volume,
   Instance,
   DeletedPosition,
+  UserEvent,
 ] as const

@@ -1,3 +1,5 @@
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
 import { findQuotaExcess } from '../../domain/account/quotas.ts'
 import type { Database } from '../database.ts'
 import { insertService } from './insert.ts'
@@ -24,6 +26,7 @@ export async function createService(
   deps: { readonly database: Database; readonly randomSuffix?: RandomSuffix },
   userUuid: string,
   wanted: NewService,
+  asker: Asker = thePlatform,
 ): Promise<CreateServiceOutcome> {
   const { database } = deps
   const written = await orRefusal(() =>
@@ -31,7 +34,7 @@ export async function createService(
       const user = await lockUser(db, userUuid)
       const excess = findQuotaExcess(await quotasOf(db, user), serviceDemand(wanted))
       if (excess) throw new Refused({ kind: 'quota', excess })
-      const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
+      const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix, asker }
       return insertService(db, writer, { ...wanted, persistent: true })
     }),
   )

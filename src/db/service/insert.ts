@@ -1,5 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { thePlatform } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { derivedLabel, generatedServiceName, serviceSuffixLength } from '../../domain/service/name.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { columnOf } from '../identifiers.ts'
 import type { Identifier } from '../identifiers.ts'
 import { json } from '../postgres-client.ts'
@@ -27,9 +30,23 @@ export async function insertService(
     .insertInto('services')
     .values({ uuid, userUuid, name, persistent, softLimit, hardLimit, ports: json(ports) })
     .execute()
+  await writeEvents(db, [
+    {
+      ...eventObject({ uuid, name, userUuid }),
+      kind: UserEventKind.ServiceCreated,
+      why: `it was asked for, with ${publishes(ports)}`,
+      asker: writer.asker ?? thePlatform,
+    },
+  ])
   if (wanted.domains.length > 0) await insertDomains(db, writer, { uuid, domains: wanted.domains })
   else if (ports.length > 0) await insertDerivedDomain(db, writer, { uuid, name, wanted })
   return uuid
+}
+
+function publishes(ports: NewService['ports']): string {
+  if (ports.length === 0) return 'no port'
+  const numbers = ports.map(({ port }) => port).join(', ')
+  return `the ${ports.length === 1 ? 'port' : 'ports'} ${numbers}`
 }
 
 async function chooseName(

@@ -1,3 +1,4 @@
+import type { Asker } from '../../domain/event/asker.ts'
 import type { DomainName } from '../../domain/service/domain-name.ts'
 import type { PublishedPort } from '../../domain/service/handler.ts'
 import type { Identifier } from '../identifiers.ts'
@@ -23,4 +24,5 @@ export interface WantedDomain extends DomainName {
 export interface ServiceWriter {
   readonly userUuid: string
   readonly randomSuffix: RandomSuffix
+  readonly asker?: Asker
 }

@@ -1,7 +1,11 @@
 import type { ExpressionBuilder } from 'kysely'
 import { isLimited } from '../account/reach.ts'
 import type { Reach } from '../account/reach.ts'
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { Database } from '../database.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { inOrderOf, splitIdentifiers } from '../identifiers.ts'
 import type { Identifier, ListPage } from '../identifiers.ts'
 import type { Tables } from '../schema/tables.ts'
@@ -115,11 +119,12 @@ export async function deleteService(
   { db }: Database,
   userUuid: string,
   uuid: string,
+  asker: Asker = thePlatform,
 ): Promise<DeleteServiceOutcome> {
   return db.transaction().execute(async (db): Promise<DeleteServiceOutcome> => {
     const locked = await db
       .selectFrom('services')
-      .select('uuid')
+      .select(['uuid', 'name', 'userUuid'])
       .where('uuid', '=', uuid)
       .where('userUuid', '=', userUuid)
       .forUpdate()
@@ -134,6 +139,14 @@ export async function deleteService(
       .executeTakeFirst()
     if (attached !== undefined) return 'attached'
     await db.deleteFrom('services').where('uuid', '=', uuid).execute()
+    await writeEvents(db, [
+      {
+        ...eventObject(locked),
+        kind: UserEventKind.ServiceDeleted,
+        why: 'its deletion was asked for',
+        asker,
+      },
+    ])
     return 'deleted'
   })
 }

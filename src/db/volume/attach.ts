@@ -1,10 +1,15 @@
 import type { ExpressionBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import type { News } from '../../domain/event/news.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import type { InstanceState } from '../../domain/instance/state.ts'
 import { VolumeCommand, VolumeUse, volumeRefusal } from '../../domain/volume/state.ts'
 import type { VolumeMount } from '../../domain/volume/state.ts'
 import type { Database } from '../database.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { lockVolume, refuseUnavailable } from './locked-volume.ts'
 import { isLive } from '../account/quotas.ts'
 import { Refused, orRefusal } from '../refused.ts'
@@ -29,9 +34,10 @@ export async function attachVolume(
     readonly volumeUuid: string
     readonly instanceUuid: string
     readonly mount: VolumeMount
+    readonly asker?: Asker
   },
 ): Promise<ChangeVolumeOutcome> {
-  const { userUuid, volumeUuid, mount } = wanted
+  const { userUuid, volumeUuid, mount, asker } = wanted
   return changed(database, userUuid, async (db) => {
     const volume = await lockVolume(db, { userUuid, volume: { uuid: volumeUuid } })
     const instance = await lockInstance(db, { userUuid, uuid: wanted.instanceUuid })
@@ -52,6 +58,8 @@ export async function attachVolume(
       .set({ volumeUuid: volume.uuid, volumeAt: mount.at, volumeReadonly: mount.readonly })
       .where('uuid', '=', instance.uuid)
       .execute()
+    const why = `volume ${volume.name} was attached at ${mount.at}${mount.readonly ? ', read-only' : ''}`
+    await writeVolumeEvent(db, { ...instance, userUuid }, { why, to: volume.name, asker })
     return volume
   })
 }
@@ -68,9 +76,10 @@ export async function detachVolume(
     readonly volumeUuid: string
     /** The instance that must have the volume. Absent: whichever instance has it. */
     readonly instanceUuid?: string
+    readonly asker?: Asker
   },
 ): Promise<ChangeVolumeOutcome> {
-  const { userUuid, volumeUuid, instanceUuid } = wanted
+  const { userUuid, volumeUuid, instanceUuid, asker } = wanted
   return changed(database, userUuid, async (db) => {
     const volume = await lockVolume(db, { userUuid, volume: { uuid: volumeUuid } })
     const holder = volume.attachedTo
@@ -90,8 +99,22 @@ export async function detachVolume(
       .where('uuid', '=', uuid)
       .execute()
     await db.updateTable('volumes').set({ persistent: true }).where('uuid', '=', volume.uuid).execute()
+    const why = `volume ${volume.name} was detached`
+    await writeVolumeEvent(db, { uuid, name, userUuid }, { why, from: volume.name, asker })
     return volume
   })
+}
+
+async function writeVolumeEvent(
+  db: Db,
+  instance: { readonly uuid: string; readonly name: string; readonly userUuid: string },
+  {
+    asker = thePlatform,
+    ...change
+  }: Pick<News, 'from' | 'to' | 'why'> & { readonly asker?: Asker | undefined },
+): Promise<void> {
+  const kind = UserEventKind.InstanceVolume
+  await writeEvents(db, [{ ...eventObject(instance), kind, ...change, asker }])
 }
 
 /** Runs the change under the lock of the user's row. */

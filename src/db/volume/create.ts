@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import type { Asker } from '../../domain/event/asker.ts'
 import { findVolumeLimitBreach, volumeDemand } from '../../domain/account/quotas.ts'
 import type { Database } from '../database.ts'
 import { insertVolumes } from './insert.ts'
@@ -21,9 +22,14 @@ export type CreateVolumeOutcome =
  */
 export async function createVolume(
   deps: { readonly database: Database; readonly randomSuffix?: RandomSuffix },
-  wanted: { readonly userUuid: string; readonly name?: string; readonly sizeMb: number },
+  wanted: {
+    readonly userUuid: string
+    readonly name?: string
+    readonly sizeMb: number
+    readonly asker?: Asker
+  },
 ): Promise<CreateVolumeOutcome> {
-  const { userUuid, name, sizeMb } = wanted
+  const { userUuid, name, sizeMb, asker } = wanted
   const written = await orRefusal(() =>
     deps.database.db.transaction().execute(async (db) => {
       const user = await lockUser(db, userUuid)
@@ -32,7 +38,8 @@ export async function createVolume(
       if (breach) throw new Refused({ kind: 'limit', breach })
       refuseExcess(quotas, volumeDemand(sizeMb, 1))
       const nodeIds = [await placeVolume(db, sizeMb)]
-      const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
+      const suffix = deps.randomSuffix ?? randomSuffix
+      const writer = { userUuid, randomSuffix: suffix, ...(asker && { asker }) }
       const [uuid] = await insertVolumes(db, writer, {
         ...(name !== undefined && { name }),
         nodeIds,

@@ -1,5 +1,9 @@
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { VolumeCommand, volumeRefusal } from '../../domain/volume/state.ts'
 import type { Database } from '../database.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { lockVolume } from './locked-volume.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
@@ -19,6 +23,7 @@ export async function markVolumeDeleted(
   database: Database,
   userUuid: string,
   uuid: string,
+  asker: Asker = thePlatform,
 ): Promise<DeleteVolumeOutcome> {
   const written = await orRefusal(() =>
     database.db.transaction().execute(async (db) => {
@@ -29,6 +34,9 @@ export async function markVolumeDeleted(
         throw new Refused({ kind: 'volume-attached', name, instance: attachedTo })
       }
       await db.updateTable('volumes').set({ deletedAt: now }).where('uuid', '=', volume.uuid).execute()
+      const why = 'its deletion was asked for'
+      const change = { kind: UserEventKind.VolumeDeleted, from: volume.phase, why, asker }
+      await writeEvents(db, [{ ...eventObject(volume), ...change }])
       return volume
     }),
   )

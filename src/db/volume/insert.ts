@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { thePlatform } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { nameSuffixLength } from '../../domain/object-name.ts'
-import { volumeNamePrefix } from '../../domain/volume/state.ts'
+import { VolumePhase, volumeNamePrefix } from '../../domain/volume/state.ts'
+import { eventObject, writeEvents } from '../event/write.ts'
 import { maxNameAttempts } from '../random-suffix.ts'
 import type { RandomSuffix } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
@@ -10,6 +14,7 @@ import { anyOf } from '../sql/lists.ts'
 export interface VolumeWriter {
   readonly userUuid: string
   readonly randomSuffix: RandomSuffix
+  readonly asker?: Asker
 }
 
 /**
@@ -38,6 +43,17 @@ export async function insertVolumes(
     return { uuid: randomUUID(), userUuid, nodeId, name: names[index]!, sizeMb, persistent }
   })
   await db.insertInto('volumes').values(rows).execute()
+  await writeEvents(
+    db,
+    rows.map((row) => ({
+      ...eventObject(row),
+      kind: UserEventKind.VolumeCreated,
+      to: VolumePhase.Uninitialized,
+      why: `it was asked for, and host ${row.nodeId} has room for its ${sizeMb} MiB`,
+      asker: writer.asker ?? thePlatform,
+      facts: { size_mb: sizeMb, host: row.nodeId },
+    })),
+  )
   return rows.map(({ uuid }) => uuid)
 }
 

@@ -1,7 +1,11 @@
+import { AskerKind } from '../../domain/event/asker.ts'
+import type { News } from '../../domain/event/news.ts'
+import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { VolumeLife } from '../../domain/volume/lifecycle.ts'
 import type { VolumeSettings } from '../../domain/volume/settings.ts'
 import type { Database } from '../database.ts'
 import { countNotified } from '../instance/channel.ts'
+import { insertNewsOfChanged } from '../event/write.ts'
 import { anyOf } from '../sql/lists.ts'
 import { ago, now } from '../sql/time.ts'
 import { volumeSettings, volumeSettingsColumns } from './settings.ts'
@@ -54,11 +58,15 @@ export type VolumeRecord = Pick<VolumeLife, 'phase' | 'made' | 'failure'>
 /**
  * Writes the life that the workflow decided, and notifies those who wait for it. A revision that is not
  * greater than the row's is out of date or a repeat and changes nothing. Nothing happens either if the row
- * is gone. Returns whether the life was written.
+ * is gone. Returns whether the life was written. The news are written as the user's events if the life is.
  */
 export async function recordVolume(
   { db }: Database,
-  { uuid, revision }: { readonly uuid: string; readonly revision: number },
+  {
+    uuid,
+    revision,
+    news = [],
+  }: { readonly uuid: string; readonly revision: number; readonly news?: readonly News[] | undefined },
   { phase, made, failure }: VolumeRecord,
 ): Promise<boolean> {
   const { written } = await db
@@ -74,8 +82,9 @@ export async function recordVolume(
         }))
         .where('uuid', '=', uuid)
         .where('revision', '<', revision)
-        .returning('uuid'),
+        .returning(['uuid', 'name', 'userUuid']),
     )
+    .with('told', (db) => insertNewsOfChanged(db, news))
     .selectFrom('changed')
     .select((eb) => countNotified(eb.ref('changed.uuid')).as('written'))
     .executeTakeFirstOrThrow()
@@ -87,5 +96,22 @@ export async function recordVolume(
  * then. Idempotent.
  */
 export async function removeVolumeRow({ db }: Database, uuid: string): Promise<void> {
-  await db.deleteFrom('volumes').where('uuid', '=', uuid).where('deletedAt', 'is not', null).execute()
+  await db
+    .with('changed', (db) =>
+      db
+        .deleteFrom('volumes')
+        .where('uuid', '=', uuid)
+        .where('deletedAt', 'is not', null)
+        .returning(['uuid', 'name', 'userUuid']),
+    )
+    .with('told', (db) => insertNewsOfChanged(db, [removed]))
+    .selectFrom('changed')
+    .select('uuid')
+    .execute()
+}
+
+const removed: News = {
+  kind: UserEventKind.VolumeRemoved,
+  why: 'nothing of it is left on its host, and its room is free',
+  asker: { by: AskerKind.Host },
 }

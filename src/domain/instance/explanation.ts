@@ -4,6 +4,15 @@ import { lostMemory } from './lifecycle-standby.ts'
 import { mayStandBy } from '../standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 import type { HostLeaseView } from '../standby/lease-protocol.ts'
+import {
+  itWasShutDown,
+  memoryIsKept,
+  quietFor,
+  seconds,
+  somethingAsked,
+  startsAgainAt,
+  timeOf,
+} from './words.ts'
 
 /** An explanation for people: why an instance is awake or asleep, and what comes next. */
 export interface Explanation {
@@ -97,12 +106,12 @@ const byHost = {
     next: endOfDrain(instance),
   }),
   [LeasePhase.StandingBy]: ({ scaleToZero }) => ({
-    now: `is going to standby, because nothing asked for it for ${seconds(scaleToZero.cooldownMs)}`,
+    now: `is going to standby, because ${quietFor(scaleToZero.cooldownMs)}`,
     next: 'it sleeps in a moment; whatever comes meanwhile waits and wakes it',
   }),
   [LeasePhase.Asleep]: whyAsleep,
   [LeasePhase.Waking]: () => ({
-    now: 'is being woken, because something asked for it',
+    now: `is being woken, because ${somethingAsked}`,
     next: 'what waits for it is let through when it is up',
   }),
   [LeasePhase.Stopping]: () => undefined,
@@ -184,7 +193,7 @@ function whyAsleep(instance: ExplainedInstance, { boot, wakeFailure }: HostLease
   const now =
     boot === 0
       ? 'is asleep from its creation: nothing has asked for it yet'
-      : `is asleep${since}, because nothing asked for it for ${seconds(scaleToZero.cooldownMs)}; ${keptOf(instance)}`
+      : `is asleep${since}, because ${quietFor(scaleToZero.cooldownMs)}; ${keptOf(instance)}`
   if (wakeFailure === undefined) return { now, next: 'a request, a connection or a start by hand wakes it' }
   return {
     now: `is asleep, because it could not be woken`,
@@ -194,8 +203,8 @@ function whyAsleep(instance: ExplainedInstance, { boot, wakeFailure }: HostLease
 }
 
 function keptOf({ snapshotUuid, failure }: ExplainedInstance): string {
-  if (snapshotUuid !== undefined) return `its memory is kept in snapshot ${snapshotUuid}`
-  return failure === lostMemory ? lostMemory : 'it was shut down'
+  if (snapshotUuid !== undefined) return memoryIsKept(snapshotUuid)
+  return failure === lostMemory ? lostMemory : itWasShutDown
 }
 
 /**
@@ -264,7 +273,7 @@ function whyStopped({
     next:
       restartAtMs === undefined
         ? 'nothing, until it is started; traffic does not start it'
-        : `its restart policy starts it again at ${timeOf(restartAtMs)}`,
+        : startsAgainAt(restartAtMs),
     ...(failure === undefined ? {} : { failure }),
   }
 }
@@ -280,12 +289,4 @@ function inFlight({ requests, connections, queued }: HostLeaseView): string {
 
 function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`
-}
-
-function seconds(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`
-}
-
-function timeOf(atMs: number | undefined): string {
-  return atMs === undefined ? 'an unknown time' : new Date(atMs).toISOString()
 }

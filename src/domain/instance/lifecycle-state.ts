@@ -1,3 +1,4 @@
+import type { Asker } from '../event/asker.ts'
 import type { ExitReport } from './exit-report.ts'
 import type { HostFailure, StandByRefusal } from './host-work.ts'
 import type { RestartPolicy } from './restart-policy.ts'
@@ -38,6 +39,8 @@ export interface Lifecycle {
   /** The last boot that was asked of the host; never lowered, never used twice. */
   readonly boot: number
   readonly startOrigin: StartOrigin
+  /** Who asked last for a start or a stop by hand. Absent if that is not known, or nobody did. */
+  readonly asker?: Asker
   /** How many boots the present start has asked for. */
   readonly startTries: number
   /** When the next try of the start is due. It is set while starting, after a try has failed. */
@@ -160,13 +163,14 @@ export const EventKind = {
 export type EventKind = (typeof EventKind)[keyof typeof EventKind]
 
 export type LifecycleEvent =
-  | { readonly kind: typeof EventKind.Start }
+  | { readonly kind: typeof EventKind.Start; readonly asker?: Asker }
   | {
       readonly kind: typeof EventKind.Stop
       readonly force: boolean
       readonly drainTimeoutMs: number
       /** The stop retires the instance: it is deleted when it has stopped. */
       readonly thenDelete?: boolean
+      readonly asker?: Asker
     }
   | { readonly kind: typeof EventKind.Delete }
   | { readonly kind: typeof EventKind.Started; readonly report: StartReport }
@@ -229,12 +233,15 @@ export interface LifecycleRules {
   readonly deleteOnStop: boolean
   readonly restartPolicy: RestartPolicy
   readonly scaleToZero?: ScaleToZero
+  /** Who created the instance. */
+  readonly asker?: Asker
 }
 
 /** The life before the first decision. Its revision is 0, as in the row when it is inserted. */
 export function unstarted(rules: LifecycleRules): Lifecycle {
-  const { scaleToZero } = rules
+  const { scaleToZero, asker } = rules
   return {
+    ...(asker === undefined ? {} : { asker }),
     ...(scaleToZero !== undefined && mayStandBy(scaleToZero) ? { scaleToZero } : {}),
     restartPolicy: rules.restartPolicy,
     deleteOnStop: rules.deleteOnStop,

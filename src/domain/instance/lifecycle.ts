@@ -74,7 +74,9 @@ export type Refusal = (typeof Refusal)[keyof typeof Refusal]
 
 /** A pure function. A repeated event does no harm. An event that comes too late leaves the state as it is. */
 export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): Decision {
-  const next = ruleFor(phaseOf(life), event.kind)(life, event, nowMs)
+  const asker = isByHand(event) ? event.asker : undefined
+  const asked = asker === undefined ? life : { ...life, asker }
+  const next = ruleFor(phaseOf(life), event.kind)(asked, event, nowMs)
   if (typeof next === 'string') return { accepted: false, refusal: next }
   const revised = sameForReaders(life, next) ? next : { ...next, revision: life.revision + 1 }
   return { accepted: true, life: revised, effects: effectsOf(revised) }
@@ -289,6 +291,10 @@ const table = {
   },
   [Phase.Deleted]: { ...gone, [EventKind.Removed]: ignore },
 } satisfies Record<Phase, Row>
+
+function isByHand(event: LifecycleEvent): event is EventOf<'start' | 'stop'> {
+  return event.kind === EventKind.Start || event.kind === EventKind.Stop
+}
 
 function sameForReaders(one: Lifecycle, other: Lifecycle): boolean {
   return one === other || shownOf(one) === shownOf(other)

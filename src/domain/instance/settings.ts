@@ -1,3 +1,4 @@
+import type { Asker } from '../event/asker.ts'
 import type { RecordedLife } from './lifecycle-continuation.ts'
 import type { RestartPolicy } from './restart-policy.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
@@ -20,6 +21,8 @@ export interface InstanceSettings {
    * before standby existed.
    */
   readonly scaleToZero?: ScaleToZero
+  /** Who created the instance. Absent if the workflow is started later than by the create itself. */
+  readonly asker?: Asker
   /**
    * The life that the row records, if an earlier workflow wrote one. It counts only if that workflow was
    * terminated: the new workflow continues from it.

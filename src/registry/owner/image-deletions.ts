@@ -27,8 +27,8 @@ export class ImageDeletions {
     return await readLink(path.join(this.#layout.tag(repository, reference), 'current', 'link'))
   }
 
-  /** Throws `RegistryRefusal` if there is no such image. */
-  async delete(repository: string, reference: string): Promise<void> {
+  /** Returns the digest of what was deleted. Throws `RegistryRefusal` if there is no such image. */
+  async delete(repository: string, reference: string): Promise<string> {
     const isDigest = isImageDigest(reference)
     const digest = isDigest ? reference : await this.currentOf(repository, reference)
     const link = digest && (await readLink(path.join(this.#layout.revision(repository, digest), 'link')))
@@ -39,6 +39,7 @@ export class ImageDeletions {
     for (const tag of tags) await rm(this.#layout.tag(repository, tag), { recursive: true, force: true })
     await this.setWanted(repository, digest, 0)
     this.#onDeleted()
+    return digest
   }
 
   /** Notes when a manifest was last needed, as far as is known. */

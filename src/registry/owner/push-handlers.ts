@@ -24,8 +24,18 @@ export interface PushHandlersDeps {
   readonly layout: StorageLayout
   readonly guard: DigestGuard
   readonly deletions: ImageDeletions
+  readonly onImage: (change: ImageChange) => void
   /** The clock. If something is needed again, its age is counted from this time. */
   readonly nowMs: () => number
+}
+
+/** What a user has done to one of the images. */
+export interface ImageChange {
+  readonly kind: 'pushed' | 'deleted'
+  readonly repository: string
+  /** The tag or the digest by which the request named the image. */
+  readonly reference: string
+  readonly digest: string
 }
 
 export type Answer =
@@ -198,6 +208,7 @@ export class PushHandlers {
       // for which that image counts as untagged begins now.
       if (before !== undefined && before !== digest)
         await this.#deps.deletions.setWanted(repository, before, this.#deps.nowMs())
+      this.#deps.onImage({ kind: 'pushed', repository, reference, digest })
       return answer
     } finally {
       release()
@@ -205,7 +216,8 @@ export class PushHandlers {
   }
 
   async #delete({ repository, reference }: Of<'delete-manifest'>): Promise<Answer> {
-    await this.#deps.deletions.delete(repository, reference)
+    const digest = await this.#deps.deletions.delete(repository, reference)
+    this.#deps.onImage({ kind: 'deleted', repository, reference, digest })
     return { status: 202, headers: { 'content-length': 0 }, text: '' }
   }
 

@@ -7,6 +7,7 @@ import { DigestGuard } from './digest-guard.ts'
 import { DiskRoom } from './disk-room.ts'
 import { ImageDeletions } from './image-deletions.ts'
 import { createOwnerServer } from './owner-server.ts'
+import type { ImageChange } from './push-handlers.ts'
 import { PushLedger } from './push-ledger.ts'
 import { createPushPermissions } from './push-permissions.ts'
 import { storageLayout } from './storage-layout.ts'
@@ -36,6 +37,8 @@ export interface RegistryOwnerDeps {
   readonly maxConnections?: number
   readonly nowMs: () => number
   readonly delay: (ms: number) => Promise<void>
+  /** Called when a user has pushed or deleted an image. */
+  readonly onImage: (change: ImageChange) => void
   readonly onError: (error: unknown) => void
 }
 
@@ -86,6 +89,7 @@ export function createRegistryOwner(deps: RegistryOwnerDeps): RegistryOwner {
     layout,
     guard,
     deletions,
+    onImage: deps.onImage,
     nowMs,
     onError,
     maxConnections: deps.maxConnections,

@@ -47,6 +47,7 @@ describe('tokens', () => {
         userUuid: ann.uuid,
         userName: 'ann',
         tokenUuid: uuid,
+        tokenName: uuid,
         developer: true,
         admin: false,
         scopes: null,
@@ -216,9 +217,9 @@ describe('tokens', () => {
 
     it('are revoked only by their own account', async () => {
       const uuid = await issued()
-      assert.equal(await revokeToken(database, uuid, ann.uuid), false)
+      assert.equal(await revokeToken(database, uuid, { userUuid: ann.uuid }), false)
       assert.deepEqual(await shown(), [uuid])
-      assert.equal(await revokeToken(database, uuid, user.uuid), true)
+      assert.equal(await revokeToken(database, uuid, { userUuid: user.uuid }), true)
       assert.deepEqual(await shown(), [])
     })
 

@@ -1,0 +1,47 @@
+/**
+ * The kinds of events that users see. The word before the dot is the type of the object, the one behind it
+ * says what happened.
+ */
+export const UserEventKind = {
+  InstanceCreated: 'instance.created',
+  /** A start was asked for. The state follows as an event of its own, if it changes. */
+  InstanceStart: 'instance.start',
+  InstanceStop: 'instance.stop',
+  InstanceState: 'instance.state',
+  /** A start or a wake failed, and the state stayed as it was. */
+  InstanceFailure: 'instance.failure',
+  InstanceVolume: 'instance.volume',
+  /** Autoscale gives the instance back. */
+  InstanceRetired: 'instance.retired',
+  InstanceDeleted: 'instance.deleted',
+  /** Nothing of a deleted instance is left on its host. */
+  InstanceRemoved: 'instance.removed',
+  ServiceCreated: 'service.created',
+  ServiceDeleted: 'service.deleted',
+  CertificateCreated: 'certificate.created',
+  /** An attempt to get or to renew it begins. */
+  CertificateAttempt: 'certificate.attempt',
+  CertificateState: 'certificate.state',
+  /** An attempt failed or was put off, and the state stayed as it was. */
+  CertificateFailure: 'certificate.failure',
+  CertificateInstalled: 'certificate.installed',
+  CertificateDeleted: 'certificate.deleted',
+  VolumeCreated: 'volume.created',
+  VolumeState: 'volume.state',
+  VolumeDeleted: 'volume.deleted',
+  VolumeRemoved: 'volume.removed',
+  AutoscaleCreated: 'autoscale.created',
+  AutoscalePolicies: 'autoscale.policies',
+  AutoscaleDecision: 'autoscale.decision',
+  AutoscaleDeleted: 'autoscale.deleted',
+  ImagePushed: 'image.pushed',
+  ImageDeleted: 'image.deleted',
+  TokenCreated: 'token.created',
+  TokenRevoked: 'token.revoked',
+  AccountCreated: 'account.created',
+  AccountQuotas: 'account.quotas',
+} as const
+export type UserEventKind = (typeof UserEventKind)[keyof typeof UserEventKind]
+
+/** The longest reason of an event, in characters. Texts of hosts and authorities are cut. */
+export const maxWhyLength = 500

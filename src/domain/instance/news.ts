@@ -1,0 +1,158 @@
+import { AskerKind } from '../event/asker.ts'
+import type { Asker } from '../event/asker.ts'
+import type { EventFacts, News } from '../event/news.ts'
+import { UserEventKind } from '../event/user-event-kind.ts'
+import { howItEnded } from './ending.ts'
+import { EventKind, StartOrigin } from './lifecycle-state.ts'
+import type { Lifecycle, LifecycleEvent } from './lifecycle-state.ts'
+import { InstanceState } from './state.ts'
+import { StopBit } from './stop-reason.ts'
+import { applicationEntered, itWasShutDown, memoryIsKept, quietFor } from './words.ts'
+import { somethingAsked, startsAgainAt, timeOf } from './words.ts'
+
+/** One decision about a life: what it was, what came, and what it is now. */
+interface Turn {
+  readonly before: Lifecycle
+  readonly event: LifecycleEvent
+  readonly after: Lifecycle
+}
+
+/**
+ * What users are told about one decision of the lifecycle: every change of the state, and every failure that
+ * left the state as it was. A pure function. It tells nothing if readers see no change, so whatever it tells
+ * is written together with the row.
+ */
+export function newsOf(before: Lifecycle, event: LifecycleEvent, after: Lifecycle): readonly News[] {
+  if (before.revision === after.revision) return []
+  const turn = { before, event, after }
+  if (before.state !== after.state) return [stateNews(turn)]
+  const startsAgain = after.boot > before.boot && after.state === InstanceState.Starting
+  if (startsAgain && event.kind === EventKind.Exited) return [stateNews(turn)]
+  const failed = after.failure !== undefined && after.failure !== before.failure
+  return failed ? [failureNews(turn)] : []
+}
+
+function stateNews(turn: Turn): News {
+  const { before, after } = turn
+  const { why, facts } = told[after.state](turn)
+  return {
+    kind: UserEventKind.InstanceState,
+    from: before.state,
+    to: after.state,
+    why,
+    asker: askerOf(after),
+    ...(facts === undefined ? {} : { facts }),
+  }
+}
+
+function failureNews({ after }: Turn): News {
+  const { state, failure = '', retryAtMs } = after
+  const what = state === InstanceState.Starting ? 'it could not be started' : 'it could not be woken'
+  const next = retryAtMs === undefined ? '' : `; it is tried again at ${timeOf(retryAtMs)}`
+  return {
+    kind: UserEventKind.InstanceFailure,
+    from: state,
+    to: state,
+    why: `${what}: ${failure}${next}`,
+    asker: askerOf(after),
+    ...(after.failureKind === undefined ? {} : { facts: { failure: after.failureKind } }),
+  }
+}
+
+/** Who asked for the state that the life has now. */
+function askerOf({ state, startOrigin, asker, outcome }: Lifecycle): Asker {
+  if (state === InstanceState.Standby) return { by: AskerKind.Policy }
+  const isUp = state === InstanceState.Starting || state === InstanceState.Running
+  if (isUp && startOrigin !== StartOrigin.User) return { by: originAsker[startOrigin] }
+  const endedByItself = state === InstanceState.Stopped && ((outcome?.stopReason ?? 0) & StopBit.User) === 0
+  return endedByItself ? { by: AskerKind.Host } : (asker ?? { by: AskerKind.Token })
+}
+
+const originAsker = {
+  [StartOrigin.Policy]: AskerKind.Policy,
+  [StartOrigin.Platform]: AskerKind.Platform,
+  [StartOrigin.Traffic]: AskerKind.Traffic,
+} satisfies Record<Exclude<StartOrigin, 'user'>, AskerKind>
+
+interface Told {
+  readonly why: string
+  readonly facts?: EventFacts
+}
+
+/** Why an instance is in its new state. */
+const told: Record<InstanceState, (turn: Turn) => Told> = {
+  [InstanceState.Starting]: ({ event, after }) => ({
+    why: `${endBefore(event)}${whyStarting(after)}`,
+    facts: { boot: after.boot },
+  }),
+  [InstanceState.Running]: ({ before, after }) => ({
+    why: before.state === InstanceState.Draining ? 'a start took its stop back' : applicationEntered,
+    facts: startFacts(after),
+  }),
+  [InstanceState.Draining]: ({ after }) => ({
+    why: `it is to stop, and what is connected may end until ${timeOf(after.drainUntilMs)}`,
+  }),
+  [InstanceState.Stopping]: ({ before, after }) => ({
+    why:
+      before.state === InstanceState.Draining
+        ? 'it has drained'
+        : after.asked?.forced === true
+          ? 'it is to stop by force'
+          : 'it is to stop',
+  }),
+  [InstanceState.Stopped]: whyStopped,
+  [InstanceState.Standby]: whyAsleep,
+}
+
+/** If a boot ended and the next one begins at once, how the one before ended. */
+function endBefore(event: LifecycleEvent): string {
+  return event.kind === EventKind.Exited ? `${howItEnded(event.exit)}; ` : ''
+}
+
+function whyStarting({ startOrigin, restartAttempt }: Lifecycle): string {
+  switch (startOrigin) {
+    case StartOrigin.User:
+      return 'a start was asked for'
+    case StartOrigin.Traffic:
+      return somethingAsked
+    case StartOrigin.Platform:
+      return 'the platform starts it again, because it should run'
+    case StartOrigin.Policy:
+      return `its restart policy starts it again (restart ${restartAttempt} in a row)`
+    default:
+      return startOrigin satisfies never
+  }
+}
+
+function startFacts({ boot, report }: Lifecycle): EventFacts {
+  if (report?.boot !== boot) return { boot }
+  return { boot, start_kind: report.kind, boot_time_us: report.bootTimeUs }
+}
+
+function whyStopped({ event, after }: Turn): Told {
+  const { boot, outcome, restartAtMs, failure } = after
+  const end =
+    event.kind === EventKind.Exited
+      ? howItEnded(event.exit)
+      : failure === undefined
+        ? itWasShutDown
+        : `it could not be started: ${failure}`
+  const restart = restartAtMs === undefined ? '' : `; ${startsAgainAt(restartAtMs)}`
+  return {
+    why: `${end}${restart}`,
+    facts: {
+      boot,
+      ...(outcome === undefined ? {} : { stop_reason: outcome.stopReason }),
+      ...(outcome?.exitCode === undefined ? {} : { exit_code: outcome.exitCode }),
+      ...(outcome?.stopCode === undefined ? {} : { stop_code: outcome.stopCode }),
+    },
+  }
+}
+
+function whyAsleep({ event, after }: Turn): Told {
+  const { failure, sleep, scaleToZero } = after
+  if (event.kind !== EventKind.Slept && failure !== undefined)
+    return { why: `it could not be woken: ${failure}` }
+  const kept = sleep?.snapshotUuid === undefined ? itWasShutDown : memoryIsKept(sleep.snapshotUuid)
+  return { why: `${quietFor(scaleToZero?.cooldownMs ?? 0)}; ${kept}` }
+}
