@@ -28,6 +28,8 @@ import { certificatesCreate } from './certificate/create.ts'
 import { certificatesDelete } from './certificate/delete.ts'
 import { certificatesList } from './certificate/list.ts'
 import { certificatesStatus } from './certificate/status.ts'
+import { eventsList } from './event/list.ts'
+import { eventsStream } from './event/stream.ts'
 import { imagesList } from './image/list.ts'
 import { instancesCreate } from './instance/create.ts'
 import { instancesDelete } from './instance/delete.ts'
@@ -92,6 +94,8 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     listVolumes: volumesList(deps),
     listImages: imagesList(deps),
     getQuotas: usersQuotas(deps),
+    listEvents: eventsList(deps),
+    followEvents: eventsStream(deps),
     createTokens: tokensCreate(deps),
     getTokens: tokensStatus(deps),
     deleteTokens: tokensDelete(deps),
@@ -131,7 +135,7 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true })
   const handlers = handlersOf(deps)
   const table = Object.values(operations) as readonly Operation[]
-  const { nowMs, settings, stopping } = deps
+  const { nowMs, settings, stopping, tokens } = deps
   const changePace = new ChangePace({ perMinute: settings.changesPerMinute, nowMs })
   const endpoints = table.map((operation) => ({
     operation,
@@ -139,6 +143,7 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
       changePace,
       settings,
       stopping,
+      tokens,
     }),
   }))
   // Fixed paths come first: `/v1/instances/list` is not an instance called `list`.

@@ -11,6 +11,7 @@ import type { ImageListing } from '../registry/image-listing.ts'
 import type { ImageResolver } from '../registry/image-resolver.ts'
 import type { ApiMetrics } from './api-metrics.ts'
 import type { DomainProofs } from './service/domain-proofs.ts'
+import type { StreamTimes } from './stream-writer.ts'
 import type { FeedTimes } from './internal/feed-stream.ts'
 import type { NodeClient } from '../control/host-client.ts'
 import type { RegistryTokens } from './image/registry-tokens.ts'
@@ -50,6 +51,8 @@ export interface ApiSettings {
   readonly gatewayToken: string
   /** The intervals and limits of the feeds. If they are absent, those that suit real readers are used. */
   readonly feedTimes?: FeedTimes
+  /** The same for streams that clients follow. */
+  readonly streamTimes?: StreamTimes
   /** The network of the first host, such as `10.64.0.0/16`. */
   readonly firstSubnet: string
   readonly handlingTimeoutMs: number

@@ -57,6 +57,7 @@ export const failures = {
       "'size_mb' for a new volume each",
   ),
   invalidDnsName: failure(ErrorCode.Invalid, 400, "Invalid DNS name '{value}': {reason}"),
+  tooManyStreams: failure(ErrorCode.TooMany, 429, 'All {limit} streams are taken: wait {seconds} s', true),
   repeatedDomain: failure(ErrorCode.Invalid, 400, "Domain '{fqdn}' is given more than once in {place}"),
   certificateNotAllowed: failure(
     ErrorCode.CannotBeUsed,

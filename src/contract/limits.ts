@@ -35,6 +35,25 @@ export const makingVolumesMs = 3_000
 export const maxWaitMs = 290_000
 /** The longest drain, which -1 in `drain_timeout_ms` asks for. */
 export const maxDrainMs = 3_600_000
+/**
+ * How many days events are kept (`ROOST_EVENT_DAYS`), and how many of one account at most: the oldest are
+ * deleted first. A million events take about 500 MB.
+ */
+export const defaultEventDays = 30
+export const maxEventsPerAccount = 1_000_000
+/** The events of one answer if the request names no number, and 400: the most that it may name. */
+export const defaultEventCount = 100
+export const maxEventCount = 1_000
+/**
+ * 429 with `Retry-After`. The most streams of events at one API process. If it has as many and another
+ * account asks for one, one of the account with the most is ended. Its client connects again and misses no
+ * event.
+ */
+export const maxEventStreams = 1_000
+/** How often a stream on which nothing happens sends a comment, so that proxies keep it open. */
+export const streamBeatMs = 15_000
+/** How long a client may take to receive what a stream has sent. A slower client is disconnected. */
+export const slowStreamMs = 10_000
 /** The most connections of the HTTP server; further ones are closed at once. */
 export const maxConnections = 2_048
 /**

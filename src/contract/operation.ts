@@ -31,6 +31,7 @@ export const DataKey = {
   Quotas: 'quotas',
   Policies: 'policies',
   Tokens: 'tokens',
+  Events: 'events',
 } as const
 export type DataKey = (typeof DataKey)[keyof typeof DataKey]
 
@@ -90,6 +91,11 @@ export interface Operation<
   readonly dataKey: DataKey
   /** One successful entry of the answer. */
   readonly entry: E
+  /**
+   * Present if the answer is a stream of server-sent events, each with one entry as its data. It lasts until
+   * the client ends it.
+   */
+  readonly streams?: true
   /** The form of the answer that is sent unless `Accept: application/json` selects JSON. */
   readonly textForm?: 'prometheus'
   readonly summary: string

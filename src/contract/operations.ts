@@ -13,6 +13,7 @@ import {
   getAutoscale,
   getAutoscalePolicies,
 } from './autoscale/operations.ts'
+import { followEvents, listEvents } from './event/operations.ts'
 import { noParameters } from './fields.ts'
 import { imageEntry, imageFilterBody, imageQuery } from './image/schemas.ts'
 import {
@@ -109,6 +110,8 @@ export const operations = {
   listVolumes,
   listImages,
   getQuotas,
+  listEvents,
+  followEvents,
   createTokens,
   getTokens,
   deleteTokens,
@@ -125,9 +128,17 @@ export const operationIds = Object.keys(operations) as readonly OperationId[]
  */
 export const reservedObjectNames: ReadonlySet<string> = new Set(
   Object.values(operations)
+    .filter(({ path }) => hasLocalPath(path))
     .map((operation) => operation.path.split('/')[3] ?? '')
     .filter((part) => part !== '' && !part.startsWith('{')),
 )
+
+/** Whether the objects of the path's collection can be named in local scope. */
+function hasLocalPath(path: string): boolean {
+  const collection = path.split('/').slice(0, 3).join('/')
+  const table: readonly Operation[] = Object.values(operations)
+  return table.some(({ localPath }) => localPath?.startsWith(`${collection}/`) === true)
+}
 
 /**
  * The paths after which a word of `reservedObjectNames` is an endpoint, such as `/v1/instances`. Any other

@@ -93,12 +93,21 @@ describe('the conventions of the API hold for every operation', () => {
       })
       const valid = () => (named ? { ...leastBody(operation), [by]: object } : leastBody(operation))
 
-      it('answers 200 and an envelope with exactly one key of data', async () => {
-        const answer = await global(operation, { body: valid() })
-        assert.equal(answer.status, 200, answer.text)
-        assert.deepEqual(Object.keys(answer.json.data), [operation.dataKey])
-        assert.ok(Array.isArray(answer.json.data[operation.dataKey]))
-      })
+      if (operation.streams) {
+        it('answers 200 and a stream that begins at once', async () => {
+          const answer = await global(operation, { body: valid() })
+          assert.equal(answer.status, 200, answer.text)
+          assert.equal(answer.headers['content-type'], 'text/event-stream; charset=utf-8')
+          assert.match(answer.text, /^retry: \d+\n\n/)
+        })
+      } else {
+        it('answers 200 and an envelope with exactly one key of data', async () => {
+          const answer = await global(operation, { body: valid() })
+          assert.equal(answer.status, 200, answer.text)
+          assert.deepEqual(Object.keys(answer.json.data), [operation.dataKey])
+          assert.ok(Array.isArray(answer.json.data[operation.dataKey]))
+        })
+      }
 
       it('answers 401 without a token, and with one that is none', async () => {
         const without: readonly Record<string, string>[] = [

@@ -316,7 +316,7 @@ async function send(dispatcher: Agent, url: string, call: RawCall): Promise<RawA
     },
     ...(body === undefined ? {} : { body }),
   })
-  const text = await response.body.text()
+  const text = isStream(response.headers) ? await firstPiece(response.body) : await response.body.text()
   const isJson = text !== '' && String(response.headers['content-type'] ?? '').includes('json')
   return {
     status: response.statusCode,
@@ -324,4 +324,14 @@ async function send(dispatcher: Agent, url: string, call: RawCall): Promise<RawA
     text,
     json: isJson ? JSON.parse(text) : undefined,
   }
+}
+
+function isStream(headers: RawAnswer['headers']): boolean {
+  return String(headers['content-type'] ?? '').startsWith('text/event-stream')
+}
+
+/** What comes first of an answer that does not end by itself. The connection is closed then. */
+async function firstPiece(body: AsyncIterable<Buffer>): Promise<string> {
+  for await (const piece of body) return piece.toString('utf8')
+  return ''
 }

@@ -16,6 +16,8 @@ export interface SchemaSamples {
   fits(schema: Json, value: unknown): boolean
 }
 
+const years = { min: new Date('1000-01-01'), max: new Date('9999-12-31') }
+
 export function schemaSamples(document: Json): SchemaSamples {
   const ajv = new Ajv2020({ strict: false })
   formats.default(ajv)
@@ -69,6 +71,8 @@ export function schemaSamples(document: Json): SchemaSamples {
       case 'integer':
         return fc.maxSafeInteger().map((number) => Math.min(Math.max(number, minimum), maximum))
       case 'string':
+        if (schema['format'] === 'date-time')
+          return fc.date({ ...years, noInvalidDate: true }).map((date) => date.toISOString())
         if (schema['pattern'] === undefined) return fc.string({ maxLength: maxLength ?? 20 })
         return fc.stringMatching(new RegExp(schema['pattern'], 'u'), { size: 'small' })
       case 'array':

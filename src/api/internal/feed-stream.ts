@@ -5,6 +5,7 @@ import type { FeedFrame } from '../../domain/service/route-feed.ts'
 import { keyOf } from '../../db/service/feed-read.ts'
 import type { FeedRead } from '../../db/service/feed-read.ts'
 import type { FeedRow } from '../../db/sql/feed.ts'
+import { pause } from '../pause.ts'
 import { jsonLine } from '../../primitives/json-lines.ts'
 
 /** What one reader gets of the feed: the rows that it may see, and how they are written. */
@@ -174,16 +175,4 @@ class Waker {
     }
     return this.#isWoken
   }
-}
-
-/** Waits for `ms`, or until `ended` aborts or `unless` resolves. Leaves no timer or listener behind. */
-async function pause(ms: number, ended: AbortSignal, unless?: Promise<void>): Promise<void> {
-  if (ms <= 0 || ended.aborted) return
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  const finish = () => resolve()
-  ended.addEventListener('abort', finish)
-  await Promise.race(unless === undefined ? [promise] : [promise, unless])
-  ended.removeEventListener('abort', finish)
-  clearTimeout(timer)
 }

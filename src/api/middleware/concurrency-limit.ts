@@ -19,11 +19,16 @@ export function concurrencyLimit(): ApiMiddleware {
       const seconds = retryAfterSeconds
       throw requestError('rateLimited', { seconds }, { 'Retry-After': String(seconds), Connection: 'close' })
     }
+    let isCounted = true
     underWay.add(userUuid)
+    ctx.state.leave = () => {
+      if (isCounted) underWay.remove(userUuid)
+      isCounted = false
+    }
     try {
       await next()
     } finally {
-      underWay.remove(userUuid)
+      ctx.state.leave()
     }
   }
 }

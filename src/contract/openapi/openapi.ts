@@ -66,18 +66,25 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
     responses: {
       200: {
         description: 'The request was carried out; each entry tells of its object.',
-        content: {
-          'application/json': {
-            schema: { $ref: `#/components/schemas/${componentName(operation, 'Answer')}` },
-          },
-          ...(operation.textForm === undefined ? {} : { 'text/plain': { schema: { type: 'string' } } }),
-        },
+        content: answerContent(operation),
       },
       default: {
         description: 'The request as a whole failed.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/RequestFailure' } } },
       },
     },
+  }
+}
+
+function answerContent(operation: Operation): Json {
+  if (operation.streams) {
+    const description = 'The data of each event of the type `event` is one entry, as JSON.'
+    return { 'text/event-stream': { schema: { type: 'string', description } } }
+  }
+  const schema = { $ref: `#/components/schemas/${componentName(operation, 'Answer')}` }
+  return {
+    'application/json': { schema },
+    ...(operation.textForm === undefined ? {} : { 'text/plain': { schema: { type: 'string' } } }),
   }
 }
 
@@ -143,7 +150,8 @@ function operationSchemas(): Json {
     if (operation.localPath !== undefined) {
       addBody(schemas, componentName(operation, 'Parameters'), operation.body)
     }
-    schemas[componentName(operation, 'Answer')] = answerSchemaOf(answerSchema(operation))
+    if (!operation.streams)
+      schemas[componentName(operation, 'Answer')] = answerSchemaOf(answerSchema(operation))
   }
   return schemas
 }

@@ -70,7 +70,7 @@ function problemOf(error: ErrorObject, where: Where): Problem {
     case 'maximum':
       return outOfBounds(error, inPlace)
     case 'format':
-      return problem(error.params['format'] === 'uuid' ? 'invalidUuid' : 'invalidName', { value })
+      return misformed(error.params['format'] as string, { name, place, value })
     case 'maxLength':
       return problem('tooLong', { ...inPlace, limit, unit: 'characters' })
     case 'minLength':
@@ -84,6 +84,13 @@ function problemOf(error: ErrorObject, where: Where): Problem {
     default:
       return problem('invalidContent', { name, place, reason: error.message ?? error.keyword })
   }
+}
+
+function misformed(format: string, { name, place, value }: Readonly<Record<string, string>>): Problem {
+  if (format === 'uuid') return problem('invalidUuid', { value: value! })
+  if (format === 'object-name') return problem('invalidName', { value: value! })
+  const reason = `'${value}' is no time: expected one such as '2026-11-30T08:15:00Z'`
+  return problem('invalidContent', { name: name!, place: place!, reason })
 }
 
 /** The rule for names in `env`, the only parameter whose keys the user chooses. */

@@ -30,10 +30,17 @@ function validator(ajv: Ajv2020, schema: TSchema): Validate {
 }
 
 function prepared(ajv: Ajv2020): Ajv2020 {
-  formats.default(ajv, ['date-time'])
+  ajv.addFormat('date-time', isMoment)
   ajv.addFormat('uuid', isUuid)
   ajv.addFormat('object-name', (text: string) => parseObjectName(text) !== undefined)
   ajv.addKeyword('x-place')
   ajv.addKeyword('x-published')
   return ajv
+}
+
+const dateTime = formats.default.get('date-time') as { readonly validate: (text: string) => boolean }
+
+/** A time as in RFC 3339, but no leap second: `Date` has none. */
+function isMoment(text: string): boolean {
+  return dateTime.validate(text) && !Number.isNaN(Date.parse(text))
 }

@@ -52,6 +52,8 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   getTokens: [],
   deleteTokens: [],
   listTokens: [],
+  listEvents: [Read, Operate],
+  followEvents: [Read, Operate],
 }
 
 describe('a token with one scope', () => {

@@ -28,6 +28,12 @@ describe('docs/limits.md', () => {
     ['handlingTimeoutMs', `wait for a state | ${limits.handlingTimeoutMs / 1_000} s`],
     ['defaultRequestsPerSecond', `${limits.defaultRequestsPerSecond} per second`],
     ['requestBurstSeconds', `${limits.defaultRequestsPerSecond * limits.requestBurstSeconds} at once`],
+    ['maxEventStreams', `streams of events per API process | ${limits.maxEventStreams};`],
+    ['slowStreamMs', `take what a stream has sent | ${limits.slowStreamMs / 1_000} s`],
+    [
+      'maxEventCount',
+      `events of one answer (\`count\`) | 1 to ${limits.maxEventCount}, ${limits.defaultEventCount} `,
+    ],
     ['maxConnections', `connections per API process | ${limits.maxConnections}`],
     ['keepAliveTimeoutMs', `idle connection | ${limits.keepAliveTimeoutMs / 1_000} s`],
     ['maxWaitMs', `(wait) | ${limits.maxWaitMs}`],

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { operations } from '../../../src/contract/operations.ts'
+import type { OperationId } from '../../../src/contract/operations.ts'
+import type { Operation } from '../../../src/contract/operation.ts'
+import { UserEventKind } from '../../../src/domain/event/user-event-kind.ts'
+import { makeTestCertificate } from '../../support/certificate-maker.ts'
+import { startTestApi } from '../../support/api-server.ts'
+import type { RawAnswer, TestApi, TestUser } from '../../support/api-server.ts'
+
+const nothing: readonly UserEventKind[] = []
+
+/**
+ * The events of the request to each operation. Written by hand, and total: a new operation does not compile
+ * until somebody has decided here what it tells.
+ */
+const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
+  createInstances: [UserEventKind.InstanceCreated, UserEventKind.ServiceCreated, UserEventKind.VolumeCreated],
+  startInstances: [UserEventKind.InstanceStart],
+  stopInstances: [UserEventKind.InstanceStop],
+  deleteInstances: [UserEventKind.InstanceDeleted, UserEventKind.VolumeDeleted, UserEventKind.ServiceDeleted],
+  createServices: [UserEventKind.ServiceCreated, UserEventKind.CertificateCreated],
+  deleteServices: [UserEventKind.ServiceDeleted],
+  createAutoscale: [UserEventKind.AutoscaleCreated],
+  addAutoscalePolicies: [UserEventKind.AutoscalePolicies],
+  deleteAutoscalePolicies: [UserEventKind.AutoscalePolicies],
+  deleteAutoscale: [UserEventKind.AutoscaleDeleted],
+  createCertificates: [UserEventKind.CertificateCreated],
+  deleteCertificates: [UserEventKind.CertificateDeleted],
+  createVolumes: [UserEventKind.VolumeCreated],
+  attachVolumes: [UserEventKind.InstanceVolume],
+  detachVolumes: [UserEventKind.InstanceVolume],
+  deleteVolumes: [UserEventKind.VolumeDeleted],
+  createTokens: [UserEventKind.TokenCreated],
+  deleteTokens: [UserEventKind.TokenRevoked],
+  getInstances: nothing,
+  listInstances: nothing,
+  waitInstances: nothing,
+  getInstanceLogs: nothing,
+  getInstanceMetrics: nothing,
+  getServices: nothing,
+  listServices: nothing,
+  getAutoscale: nothing,
+  getAutoscalePolicies: nothing,
+  getCertificates: nothing,
+  listCertificates: nothing,
+  getVolumes: nothing,
+  listVolumes: nothing,
+  listImages: nothing,
+  getQuotas: nothing,
+  getTokens: nothing,
+  listTokens: nothing,
+  listEvents: nothing,
+  followEvents: nothing,
+}
+
+/** Requests in an order in which each succeeds. */
+const story: readonly (readonly [OperationId, object?, string?])[] = [
+  [
+    'createServices',
+    {
+      name: 'site',
+      services: [{ port: 443, handlers: ['tls', 'http'] }],
+      domains: [{ name: 'a.example.com.' }],
+    },
+  ],
+  [
+    'createInstances',
+    {
+      name: 'web',
+      image: 'hello',
+      service_group: { services: [{ port: 8443, handlers: ['tls'] }] },
+      volumes: [{ size_mb: 64, at: '/data' }],
+    },
+  ],
+  ['startInstances', { name: 'web' }],
+  ['stopInstances', { name: 'web' }],
+  ['createVolumes', { name: 'notes', size_mb: 64 }],
+  ['createInstances', { name: 'plain', image: 'hello', service_group: { name: 'site' } }],
+  ['attachVolumes', { name: 'notes', attach_to: { name: 'plain' }, at: '/data' }],
+  ['detachVolumes', { name: 'notes' }],
+  ['deleteVolumes', { name: 'notes' }],
+  ['createAutoscale', { name: 'site', master: { name: 'plain' } }],
+  [
+    'addAutoscalePolicies',
+    { name: 'grow', type: 'step', steps: [{ lower_bound: 500, adjustment: 1 }] },
+    'site',
+  ],
+  ['deleteAutoscalePolicies', { name: 'grow' }, 'site'],
+  ['deleteAutoscale', { name: 'site' }],
+  ['deleteInstances', { name: 'web' }],
+]
+
+describe('an operation that changes something', () => {
+  let api: TestApi
+  let user: TestUser
+  before(async () => {
+    api = await startTestApi()
+    user = await api.addUser()
+  })
+  after(() => api.close())
+
+  let requests = 0
+  async function send(
+    id: OperationId,
+    body: object,
+    owner = '',
+  ): Promise<RawAnswer & { readonly requestId: string }> {
+    const { method, path } = operations[id] as Operation
+    const requestId = `request-${requests++}`
+    const headers = { 'x-request-id': requestId }
+    const answer = await api.send({
+      method,
+      path: path.replace('{owner}', owner),
+      token: user.token,
+      headers,
+      body,
+    })
+    assert.deepEqual([answer.status, answer.json.status], [200, 'success'], `${id}: ${answer.text}`)
+    return { ...answer, requestId }
+  }
+
+  async function toldOf(requestId: string) {
+    const events = await user.api.call('listEvents', { query: { count: '1000' } })
+    return events.filter((event) => event.request_id === requestId)
+  }
+
+  const tried = new Set<OperationId>()
+  async function tells(id: OperationId, body: object, owner?: string): Promise<RawAnswer> {
+    const answer = await send(id, body, owner)
+    const events = await toldOf(answer.requestId)
+    const kinds = new Set(events.map(({ kind }) => kind))
+    for (const kind of kinds) assert.ok(told[id].includes(kind), `${id} tells ${kind}`)
+    const main = told[id][0]
+    assert.ok(main === undefined || kinds.has(main), `${id} tells ${[...kinds].join(', ')}`)
+    for (const { by } of events) assert.equal(by.kind, 'token')
+    tried.add(id)
+    return answer
+  }
+
+  it('tells who asked for it, and in which request', async () => {
+    const certificate = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
+    for (const [id, body = {}, owner] of story) await tells(id, body, owner)
+    const made = await tells('createCertificates', {
+      cn: 'example.com',
+      chain: certificate.pem,
+      pkey: certificate.pkey,
+    })
+    await tells('deleteCertificates', { uuid: made.json.data.certificates[0].uuid })
+    const token = await tells('createTokens', { label: 'ci' })
+    await tells('deleteTokens', { uuid: token.json.data.tokens[0].uuid })
+    await tells('deleteInstances', { name: 'plain' })
+    await tells('deleteServices', { name: 'site' })
+    const changing = (Object.keys(told) as OperationId[]).filter((id) => told[id].length > 0)
+    assert.deepEqual(
+      changing.filter((id) => !tried.has(id)),
+      [],
+    )
+  })
+})
