@@ -6,18 +6,23 @@ import { createTextLookup } from '../acme/text-lookups.ts'
 import type { CustomDomainsAuthority } from '../cli/cli-deps.ts'
 import { CliFailure, ExitCode } from '../cli/cli-failure.ts'
 import { withDatabase } from '../cli/database-session.ts'
-import { readHostLease } from '../cli/instance/host-lease.ts'
 import { createImageStore } from '../cli/image/import.ts'
 import { runCli } from '../cli/program.ts'
 import { findApiUrl, findDatabaseUrl, findRegistryUrl, findTemporalAddress } from '../cli/stack-addresses.ts'
+import { createNodeClient } from '../control/host-client.ts'
+import type { PlacedInstance } from '../control/host-client.ts'
 import { openTemporalControl } from '../control/temporal-control.ts'
 import type { TemporalControl } from '../control/temporal-control.ts'
 import { createAuthorityAccounts } from '../db/certificate/authority-accounts.ts'
 import { openDatabase } from '../db/database.ts'
+import { listNodes } from '../db/host/hosts.ts'
+import type { NodesDeps } from '../db/host/hosts.ts'
 import { createProofTokens } from '../db/service/proof-token.ts'
 import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
 import { overlookVolumes } from '../db/volume/search.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
+import { leaseReader } from '../explain/instance/host-lease.ts'
+import type { ToldLease } from '../explain/instance/host-lease.ts'
 import { findGroupHierarchies, surveyGroups } from '../host/vmm/control-groups.ts'
 import { readGuestAssets } from '../host/vmm/guest-assets.ts'
 import { readHostFacts } from '../host/vmm/host-facts.ts'
@@ -87,6 +92,16 @@ async function withControl<T>(
     return await work(control)
   } finally {
     await control.close()
+  }
+}
+
+/** Asks a host once, over a connection of its own. */
+async function readHostLease(deps: NodesDeps, instance: PlacedInstance): Promise<ToldLease> {
+  const nodes = createNodeClient({ listNodes: () => listNodes(deps), nowMs: Date.now })
+  try {
+    return await leaseReader(nodes)(instance)
+  } finally {
+    await nodes.close()
   }
 }
 

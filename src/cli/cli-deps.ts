@@ -1,11 +1,12 @@
 import type { TextLookup } from '../acme/text-lookups.ts'
 import type { AutoscaleControl } from '../control/autoscale-control.ts'
 import type { CertificateControl } from '../control/certificate-control.ts'
+import type { PlacedInstance } from '../control/host-client.ts'
 import type { InstanceControl } from '../control/instance-control.ts'
 import type { VolumeControl } from '../control/volume-control.ts'
 import type { Database } from '../db/database.ts'
 import type { ProofTokens } from '../db/service/proof-token.ts'
-import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
+import type { ToldLease } from '../explain/instance/host-lease.ts'
 import type { DoctorReport } from '../launch/doctor/doctor.ts'
 
 /** What the commands work with; the composition root attaches it. */
@@ -18,14 +19,8 @@ export interface CliDeps {
   readonly withDatabase: <T>(work: (database: Database) => Promise<T>) => Promise<T>
   /** Connects to the workflows for the time of `work`. Throws `CliFailure` if no stack is known. */
   readonly withControl: <T>(work: (control: CliControl) => Promise<T>) => Promise<T>
-  /**
-   * Reads the instance's lease from its host. Returns undefined if the host does not know the instance, and
-   * a text if the host does not answer.
-   */
-  readonly readHostLease: (
-    database: Database,
-    instance: { readonly uuid: string; readonly nodeId: string },
-  ) => Promise<HostLeaseView | string | undefined>
+  /** Asks the instance's host for its lease. */
+  readonly readHostLease: (database: Database, instance: PlacedInstance) => Promise<ToldLease>
   readonly images: ImageStore
   /** How users prove custom domains. */
   readonly domainProof: {

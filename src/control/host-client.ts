@@ -2,6 +2,7 @@ import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { AwakeInstances } from '../domain/instance/awake.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-protocol.ts'
+import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
 
 /**
@@ -29,6 +30,12 @@ export interface NodeClient {
    * the host's heartbeats have stopped, so that reads do not wait for a lost host.
    */
   readAwake(nodeId: string, instanceUuids: readonly string[]): Promise<AwakeInstances>
+  /**
+   * The instance's lease as its host sees it. Undefined if the host does not know the instance, as before its
+   * first start. A host whose heartbeats have stopped is asked all the same, because it may only be cut off
+   * from the API. Throws `NodeUnavailable`.
+   */
+  readLease(instance: PlacedInstance): Promise<HostLeaseView | undefined>
   /**
    * Has the host begin the first boot of a new instance. Resolves with whether the instance is up, once its
    * start is over. The start goes on after the time limit. It is sent at once or never, and never again.
@@ -60,10 +67,10 @@ export class NodeUnavailable extends Error {
  */
 const callTimeoutMs = 3_000
 /**
- * The time limit of `readAwake`. It is shorter, because each read of a sleeping instance asks its host,
- * which answers from memory.
+ * The time limit of `readAwake` and `readLease`. It is shorter, because a host answers them from memory, and
+ * because each read of a sleeping instance and each explanation asks a host.
  */
-const awakeTimeoutMs = 1_000
+const memoryTimeoutMs = 1_000
 /**
  * The time limit of `beginFirstBoot`. A boot takes about a second. If an image has to be pulled first, nobody
  * notices the few milliseconds that this call saves.
@@ -136,9 +143,15 @@ export function createNodeClient(options: {
     },
     async readAwake(nodeId, instances) {
       if (!(await addresses.find(nodeId)).live) throw new NodeUnavailable(`node '${nodeId}' is silent`)
-      const init = { method: 'POST', body: { instances }, timeoutMs: awakeTimeoutMs } as const
+      const init = { method: 'POST', body: { instances }, timeoutMs: memoryTimeoutMs } as const
       const answer = await call(nodeId, '/awake', init)
       return (expectOk(answer, nodeId).json as { awake: AwakeInstances }).awake
+    },
+    async readLease({ uuid, nodeId }) {
+      const init = { method: 'GET', timeoutMs: memoryTimeoutMs } as const
+      const answer = await call(nodeId, `/instances/${uuid}/host-lease`, init)
+      if (answer.statusCode === 404) return undefined
+      return expectOk(answer, nodeId).json as HostLeaseView
     },
     async beginFirstBoot({ uuid, nodeId }) {
       const askedAtMs = options.nowMs()

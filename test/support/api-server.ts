@@ -20,6 +20,7 @@ import { createToken } from '../../src/db/account/tokens.ts'
 import type { NewUser, UserRecord } from '../../src/db/account/users.ts'
 import type { AwakeInstance } from '../../src/domain/instance/awake.ts'
 import type { LogWindow } from '../../src/domain/host/api-protocol.ts'
+import type { HostLeaseView } from '../../src/domain/standby/lease-protocol.ts'
 import { parseImageReference, publicImageReference } from '../../src/domain/image/reference.ts'
 import type { Usage } from '../../src/domain/instance/usage.ts'
 import { mayRead } from '../../src/registry/image-resolver.ts'
@@ -84,6 +85,8 @@ export interface FakeNodes extends NodeClient {
   readonly usage: Map<string, Usage>
   /** The instances that are awake on the hosts. */
   readonly awake: Map<string, AwakeInstance>
+  /** The leases as the hosts see them. */
+  readonly leases: Map<string, HostLeaseView>
   readonly calls: string[]
   /** Hosts bring first boots up at once, with this time until the kernel has booted. */
   firstBootUs?: number
@@ -217,11 +220,13 @@ function createFakeNodes(): FakeNodes {
   const logs = new Map<string, LogWindow>()
   const usage = new Map<string, Usage>()
   const awake = new Map<string, AwakeInstance>()
+  const leases = new Map<string, HostLeaseView>()
   const calls: string[] = []
   const nodes: FakeNodes = {
     logs,
     usage,
     awake,
+    leases,
     calls,
     async readLog({ uuid }, { offset, limit }) {
       calls.push(`log ${offset} ${limit}`)
@@ -238,6 +243,11 @@ function createFakeNodes(): FakeNodes {
       calls.push(`awake of ${uuids.length}`)
       if (nodes.fails) throw nodes.fails
       return Object.fromEntries(uuids.flatMap((uuid) => (awake.has(uuid) ? [[uuid, awake.get(uuid)!]] : [])))
+    },
+    async readLease({ uuid, nodeId }) {
+      calls.push(`lease on ${nodeId}`)
+      if (nodes.fails) throw nodes.fails
+      return leases.get(uuid)
     },
     async beginFirstBoot({ uuid }) {
       calls.push('first boot')

@@ -5,8 +5,9 @@ import { searchAutoscaled } from '../../db/autoscale/search.ts'
 import type { OwnedAutoscale } from '../../db/autoscale/search.ts'
 import type { Database } from '../../db/database.ts'
 import { parseObjectName } from '../../domain/object-name.ts'
-import { autoscaleFacts } from './facts.ts'
-import { autoscaleText } from './text.ts'
+import { autoscaleFacts } from '../../explain/autoscale/facts.ts'
+import { autoscaleText } from '../../explain/autoscale/text.ts'
+import { controlSilent, recordedOnly } from '../../explain/explanation-text.ts'
 import type { CliDeps } from '../cli-deps.ts'
 import { CliFailure } from '../cli-failure.ts'
 import { answer } from '../output.ts'
@@ -43,7 +44,7 @@ async function readSeen(deps: CliDeps, serviceUuid: string): Promise<SeenAutosca
     return await deps.withControl((control) => control.autoscales.seen(serviceUuid))
   } catch (error) {
     if (!(error instanceof ControlUnavailable || error instanceof CliFailure)) throw error
-    deps.note('the control plane does not answer; this is what is recorded:\n')
+    deps.note(`${recordedOnly(controlSilent)}\n`)
     return undefined
   }
 }

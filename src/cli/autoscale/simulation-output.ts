@@ -1,7 +1,7 @@
 import { amountOf, explainOutcome, explainRest } from '../../domain/autoscale/explanation.ts'
 import type { SimulatedMoment } from '../../domain/autoscale/simulation.ts'
 import type { SimulationReport } from '../../domain/autoscale/simulation-report.ts'
-import { table } from '../output.ts'
+import { table } from '../../primitives/text-table.ts'
 import type { Simulation } from './simulation-options.ts'
 
 /**

@@ -6,10 +6,11 @@ import type { OwnedCertificate } from '../../db/certificate/search.ts'
 import { certificateSettings } from '../../db/certificate/settings.ts'
 import type { Database } from '../../db/database.ts'
 import { CertificateOrigin, CertificateState } from '../../domain/service/handler.ts'
-import { explanationOf, textOfExplanation } from './explanation.ts'
+import { table } from '../../primitives/text-table.ts'
+import { explanationOf, textOfExplanation } from '../../explain/certificate/explanation.ts'
 import type { CliDeps } from '../cli-deps.ts'
 import { CliFailure } from '../cli-failure.ts'
-import { answer, moment, table } from '../output.ts'
+import { answer, moment } from '../output.ts'
 import type { OutputOptions } from '../output.ts'
 
 type OfUser = OutputOptions & { readonly user?: string }

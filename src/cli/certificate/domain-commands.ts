@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import { findUser } from '../../db/account/users.ts'
 import { parseCommonName } from '../../domain/service/domain-name.ts'
 import { hasProof, proofRecord, proofText, proofZones } from '../../domain/service/domain-proof.ts'
+import { table } from '../../primitives/text-table.ts'
 import type { CliDeps } from '../cli-deps.ts'
 import { CliFailure } from '../cli-failure.ts'
-import { answer, table } from '../output.ts'
+import { answer } from '../output.ts'
 import type { OutputOptions } from '../output.ts'
 
 export function addDomainCommands(program: Command, deps: CliDeps): void {

@@ -1,12 +1,22 @@
 import type { Command } from 'commander'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../db/database.ts'
-import { leftOnNode, overlookNodes, releaseNode, removeNode } from '../../db/host/administration.ts'
-import type { NodeChange, NodeOverview, NodeRefusal } from '../../db/host/administration.ts'
+import {
+  instanceStatesOfNodes,
+  leftOnNode,
+  overlookNodes,
+  releaseNode,
+  removeNode,
+} from '../../db/host/administration.ts'
+import type { NodeChange, NodeRefusal } from '../../db/host/administration.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
+import { hostState } from '../../domain/host/explanation.ts'
+import { explanationText } from '../../explain/explanation-text.ts'
+import { hostExplanation } from '../../explain/host/explanation.ts'
+import { table } from '../../primitives/text-table.ts'
 import type { CliDeps } from '../cli-deps.ts'
 import { CliFailure } from '../cli-failure.ts'
-import { answer, moment, table } from '../output.ts'
+import { answer, moment } from '../output.ts'
 import type { OutputOptions } from '../output.ts'
 
 export function addNodeCommands(program: Command, deps: CliDeps): void {
@@ -16,6 +26,13 @@ export function addNodeCommands(program: Command, deps: CliDeps): void {
     .description('list hosts')
     .option('--json', 'answer in JSON')
     .action((options: OutputOptions) => list(deps, options))
+  node
+    .command('explain <id>')
+    .description(
+      'say of a host whether it is heard, what it has and how much room is left, and what that means',
+    )
+    .option('--json', 'answer in JSON')
+    .action((id: string, options: OutputOptions) => explain(deps, id, options))
   node
     .command('release <id>')
     .description(
@@ -46,7 +63,7 @@ async function list(deps: CliDeps, options: OutputOptions): Promise<void> {
   ]
   const rows = nodes.map((node) => [
     node.id,
-    stateOf(node),
+    hostState(node),
     String(node.instances),
     `${node.usedMemoryMb} of ${node.memoryMb}`,
     String(node.volumes),
@@ -59,9 +76,19 @@ async function list(deps: CliDeps, options: OutputOptions): Promise<void> {
   answer(deps, options, { json: nodes, text: table([head, ...rows]) })
 }
 
-function stateOf({ released, live }: NodeOverview): string {
-  if (released) return 'released'
-  return live ? 'live' : 'silent'
+async function explain(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
+  const { nodes, states } = await deps.withDatabase(async (database) => ({
+    nodes: await overlookNodes(database),
+    states: await instanceStatesOfNodes(database),
+  }))
+  const node = nodes.find((each) => each.id === id)
+  if (node === undefined) throw new CliFailure(refusalText(id, 'unknown'))
+  const instances = states.get(id) ?? {}
+  const explanation = hostExplanation(node, instances)
+  answer(deps, options, {
+    json: { id, state: hostState(node), ...explanation, instances },
+    text: explanationText(explanation),
+  })
 }
 
 async function release(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {

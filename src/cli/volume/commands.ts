@@ -5,10 +5,11 @@ import { overlookVolumes } from '../../db/volume/search.ts'
 import type { OwnedVolume } from '../../db/volume/search.ts'
 import { volumeSettings } from '../../db/volume/settings.ts'
 import { VolumeUse } from '../../domain/volume/state.ts'
+import { table } from '../../primitives/text-table.ts'
 import type { CliDeps } from '../cli-deps.ts'
 import { CliFailure } from '../cli-failure.ts'
 import { requireVolume } from './found-volume.ts'
-import { answer, table } from '../output.ts'
+import { answer } from '../output.ts'
 import type { OutputOptions } from '../output.ts'
 
 type OfUser = OutputOptions & { readonly user?: string }

@@ -2,9 +2,6 @@ import type { Database } from '../../db/database.ts'
 import { searchVolumes } from '../../db/volume/search.ts'
 import type { OwnedVolume } from '../../db/volume/search.ts'
 import { isUuid, parseObjectName } from '../../domain/object-name.ts'
-import { explainVolume } from '../../domain/volume/explanation.ts'
-import { VolumeUse } from '../../domain/volume/state.ts'
-import type { Explanation } from '../../domain/instance/explanation.ts'
 import { CliFailure } from '../cli-failure.ts'
 
 /**
@@ -35,20 +32,4 @@ export async function requireVolume(
   if (volume === undefined)
     throw new CliFailure(`there is no volume '${wanted}'${userName === undefined ? '' : ` of ${userName}`}`)
   return volume
-}
-
-export function explanationOf(volume: OwnedVolume): Explanation {
-  const { name, nodeId, phase, made, failure, deleting, hostAway, attachedTo, at, readonly, use } = volume
-  return explainVolume({
-    name,
-    nodeId,
-    phase,
-    made,
-    deleting,
-    hostAway,
-    ...(failure === null ? {} : { failure }),
-    ...(attachedTo === null || at === null
-      ? {}
-      : { attachedTo: { name: attachedTo.name, at, readonly, live: use === VolumeUse.Live } }),
-  })
 }

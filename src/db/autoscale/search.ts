@@ -3,7 +3,7 @@ import { jsonBuildObject } from 'kysely/helpers/postgres'
 import type { AutoscaleConfiguration } from '../../domain/autoscale/policy.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import type { Database } from '../database.ts'
-import type { Tables } from '../schema/tables.ts'
+import type { Db, Tables } from '../schema/tables.ts'
 
 /** How a service is scaled, as an administrator sees it. */
 export interface OwnedAutoscale {
@@ -31,15 +31,36 @@ export async function searchAutoscaled(
   wanted: { readonly uuidOrName: string; readonly userName?: string },
 ): Promise<readonly OwnedAutoscale[]> {
   const { uuidOrName, userName } = wanted
-  const found = await db
-    .selectFrom('services')
-    .innerJoin('users', 'users.uuid', 'services.userUuid')
-    .leftJoin('autoscaleConfigurations as configured', 'configured.serviceUuid', 'services.uuid')
+  const found = await selectAutoscaled(db)
     .where((eb) => {
       const named = eb('services.name', '=', uuidOrName)
       return isUuid(uuidOrName) ? eb.or([eb('services.uuid', '=', uuidOrName), named]) : named
     })
     .$if(userName !== undefined, (query) => query.where('users.name', '=', userName!))
+    .orderBy('users.name')
+    .limit(maxFound)
+    .execute()
+  return found.map(withLeaving)
+}
+
+/** How the service with this UUID is scaled; undefined if there is no such service. */
+export async function findAutoscaled(
+  { db }: Database,
+  serviceUuid: string,
+): Promise<OwnedAutoscale | undefined> {
+  const found = await selectAutoscaled(db).where('services.uuid', '=', serviceUuid).executeTakeFirst()
+  return found && withLeaving(found)
+}
+
+function withLeaving<Row extends { readonly leaving: readonly string[] | null }>(row: Row) {
+  return { ...row, leaving: row.leaving ?? [] }
+}
+
+function selectAutoscaled(db: Db) {
+  return db
+    .selectFrom('services')
+    .innerJoin('users', 'users.uuid', 'services.userUuid')
+    .leftJoin('autoscaleConfigurations as configured', 'configured.serviceUuid', 'services.uuid')
     .select((eb) => [
       'services.uuid as serviceUuid',
       'services.name as serviceName',
@@ -62,10 +83,6 @@ export async function searchAutoscaled(
         .as('configuration'),
       namesLeaving(eb).as('leaving'),
     ])
-    .orderBy('users.name')
-    .limit(maxFound)
-    .execute()
-  return found.map((service) => ({ ...service, leaving: service.leaving ?? [] }))
 }
 
 /** The names of clones that are given back and not deleted yet; null if there are none. */

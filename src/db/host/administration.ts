@@ -1,6 +1,8 @@
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
-import { heldFootprintMb } from './memory.ts'
+import type { StateCounts } from '../../domain/instance/tally.ts'
+import { heldFootprintMb, promisedFootprintMb } from './memory.ts'
 import type { Database } from '../database.ts'
+import { anyOf } from '../sql/lists.ts'
 import { ago } from '../sql/time.ts'
 import { releasedSecret } from './hosts.ts'
 
@@ -11,9 +13,13 @@ import { releasedSecret } from './hosts.ts'
 export interface NodeOverview {
   readonly id: string
   readonly agentUrl: string
+  /** The version of Roost that its agent has. */
+  readonly version: string
   readonly accelerator: string
   /** The memory of the instances that have a VM. */
   readonly usedMemoryMb: number
+  /** The memory that is needed if all instances of the host that are not stopped run at once. */
+  readonly promisedMemoryMb: number
   /** The memory that all VMs of the host may take together. */
   readonly memoryMb: number
   readonly subnet: string
@@ -53,12 +59,14 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
     .select((eb) => [
       'id',
       'agentUrl',
+      'version',
       'accelerator',
       'memoryMb',
       'subnet',
       'volumeMb',
       'heartbeatAt',
       heldFootprintMb(eb).as('usedMemoryMb'),
+      promisedFootprintMb(eb).as('promisedMemoryMb'),
       eb
         .selectFrom('instances')
         .whereRef('nodeId', '=', 'nodes.id')
@@ -77,9 +85,38 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
 
 /** The time of a silent host's last heartbeat. Undefined if the host is live or not known. */
 export async function silentSinceOf(database: Database, nodeId: string): Promise<Date | undefined> {
-  const nodes = await overlookNodes(database)
-  const node = nodes.find(({ id, live }) => id === nodeId && !live)
-  return node?.heartbeatAt
+  return (await silentHosts(database, [nodeId])).get(nodeId)
+}
+
+/** The time of the last heartbeat of each of these hosts that is silent, by id. */
+export async function silentHosts(
+  { db }: Database,
+  nodeIds: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const nodes = await db
+    .selectFrom('nodes')
+    .select(['id', 'heartbeatAt'])
+    .where('id', '=', anyOf(nodeIds))
+    .where('heartbeatAt', '<=', ago(nodeSilentAfterMs))
+    .execute()
+  return new Map(nodes.map(({ id, heartbeatAt }) => [id, heartbeatAt]))
+}
+
+/** How many instances each host has in each state, by the host's id, without those that are being deleted. */
+export async function instanceStatesOfNodes({ db }: Database): Promise<ReadonlyMap<string, StateCounts>> {
+  const rows = await db
+    .selectFrom('instances')
+    .where('deletedAt', 'is', null)
+    .groupBy(['nodeId', 'state'])
+    .select(({ fn }) => ['nodeId', 'state', fn.countAll<number>().as('count')])
+    .execute()
+  const byNode = Map.groupBy(rows, ({ nodeId }) => nodeId)
+  return new Map(
+    [...byNode].map(([nodeId, states]) => [
+      nodeId,
+      Object.fromEntries(states.map(({ state, count }) => [state, count])),
+    ]),
+  )
 }
 
 /** Forgets a silent host that has neither instances nor volumes; its id and its network are free then. */

@@ -2,6 +2,7 @@ import { isUuid } from '../../domain/object-name.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { Database } from '../database.ts'
 import type { Db } from '../schema/tables.ts'
+import { anyOf } from '../sql/lists.ts'
 import { ago } from '../sql/time.ts'
 import { selectVolumes } from './row.ts'
 import type { VolumeRow } from './row.ts'
@@ -67,4 +68,16 @@ export async function searchVolumes(
     })
     .limit(maxFound)
     .execute()
+}
+
+/**
+ * The volumes with these UUIDs, in the order of their creation. Nothing is looked for by name, so a volume
+ * whose name has the form of another's UUID is never found in its place.
+ */
+export async function ownedVolumesOf(
+  { db }: Database,
+  uuids: readonly string[],
+): Promise<readonly OwnedVolume[]> {
+  if (uuids.length === 0) return []
+  return ownedVolumes(db, undefined).where('found.uuid', '=', anyOf(uuids)).execute()
 }

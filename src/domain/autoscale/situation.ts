@@ -3,11 +3,21 @@ import { AutoscalePhase, failuresForgottenMs } from './life.ts'
 import type { AutoscaleLife } from './life.ts'
 import type { AutoscaleView } from './watch.ts'
 import type { Explanation } from '../instance/explanation.ts'
+import { timeOf } from '../instance/words.ts'
+
+/** Whether a service is configured to be scaled. */
+export const Configured = {
+  No: 'no',
+  Yes: 'yes',
+  /** The configuration is deleted, and its clones are still leaving. */
+  Closing: 'closing',
+} as const
+export type Configured = (typeof Configured)[keyof typeof Configured]
 
 /** Everything that is known about how a service is scaled at present. */
 export interface AutoscaleSituation {
   readonly name: string
-  readonly configured: 'no' | 'yes' | 'closing'
+  readonly configured: Configured
   /** The names of clones that are being given back and still exist. */
   readonly leaving: readonly string[]
   /** What the workflow of the configuration reports. It is absent if no workflow runs. */
@@ -36,12 +46,12 @@ export function explainSituation(situation: AutoscaleSituation, nowMs: number): 
 }
 
 function explanationOf({ configured, leaving, seen }: AutoscaleSituation, nowMs: number): Explanation {
-  if (configured === 'no')
+  if (configured === Configured.No)
     return {
       now: 'is not configured to be scaled',
       next: 'nothing, until it is: POST /v1/services/autoscale',
     }
-  if (configured === 'closing') return closing(leaving)
+  if (configured === Configured.Closing) return closing(leaving)
   if (seen === undefined)
     return {
       now: 'is not watched: no workflow runs',
@@ -96,8 +106,4 @@ function lifeFailure(life: AutoscaleLife | undefined, nowMs: number): string | u
 
 function brokenFailure(broken: { readonly attempt: number; readonly message: string } | undefined) {
   return broken === undefined ? undefined : `attempt ${broken.attempt}: ${broken.message}`
-}
-
-function timeOf(atMs: number): string {
-  return new Date(atMs).toISOString()
 }

@@ -22,6 +22,7 @@ import type { VolumeMount } from '../volume/state.ts'
  *
  * API to host, `Authorization: Bearer <NodeHeartbeat.agentSecret>`, on `NodeHeartbeat.agentUrl`:
  *   GET  /instances/<uuid>/log?offset=&limit=   -> LogWindow
+ *   GET  /instances/<uuid>/host-lease           -> HostLeaseView, for explanations; 404 before the first start
  *   POST /instances/<uuid>/begin                -> { up: boolean }, once the first boot of a new instance is over or up
  *   POST /usage  { instances: uuid[] }          -> { usage: { [uuid]: Usage } }
  *   POST /loads  { instances: uuid[] }          -> HostLoads, cheap enough to be asked every second for all that run

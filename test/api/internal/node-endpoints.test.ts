@@ -232,6 +232,36 @@ describe('the API as a client of hosts', () => {
     goAway()
   })
 
+  it('reads a lease, also of a host whose heartbeats have stopped, and none of an unknown instance', async () => {
+    const lease = { phase: 'asleep', boot: 3 }
+    const asked: string[] = []
+    const { nodes, goAway } = await hostThat(
+      (request, response) => {
+        asked.push(`${request.method} ${request.url}`)
+        if (request.url === '/instances/x/host-lease') response.end(JSON.stringify(lease))
+        else response.writeHead(404).end()
+      },
+      () => ({ live: false }),
+    )
+    assert.deepEqual(await nodes.readLease({ uuid: 'x', nodeId: 'local' }), lease)
+    assert.equal(await nodes.readLease({ uuid: 'y', nodeId: 'local' }), undefined)
+    assert.deepEqual(asked, ['GET /instances/x/host-lease', 'GET /instances/y/host-lease'])
+    goAway()
+    await assert.rejects(nodes.readLease({ uuid: 'x', nodeId: 'local' }), NodeUnavailable)
+    await nodes.close()
+  })
+
+  it('waits a second for a lease, and asks once', async () => {
+    let asked = 0
+    const { nodes, goAway } = await hostThat(() => (asked += 1))
+    const askedAtMs = performance.now()
+    await assert.rejects(nodes.readLease({ uuid: 'x', nodeId: 'local' }), NodeUnavailable)
+    assert.ok(performance.now() - askedAtMs < 2_500)
+    assert.equal(asked, 1)
+    goAway()
+    await nodes.close()
+  })
+
   it('answers with an empty log if the host does not know the instance', async () => {
     const { nodes, goAway } = await hostThat((_request, response) => response.writeHead(404).end())
     const log = await nodes.readLog({ uuid: 'x', nodeId: 'local' }, { offset: -5, limit: 5 })

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import type { AutoscaleFacts } from '../../../src/cli/autoscale/facts.ts'
+import type { AutoscaleFacts } from '../../../src/explain/autoscale/facts.ts'
 import type { CliDeps } from '../../../src/cli/cli-deps.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import type { SeenAutoscale } from '../../../src/control/autoscale-control.ts'

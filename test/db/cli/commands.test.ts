@@ -9,7 +9,6 @@ import { removeInstanceRow } from '../../../src/db/instance/records.ts'
 import { createTokenAuthenticator } from '../../../src/db/account/authenticator.ts'
 import { createService } from '../../../src/db/service/create.ts'
 import type { DoctorReport } from '../../../src/launch/doctor/doctor.ts'
-import type { HostLeaseView } from '../../../src/domain/standby/lease-protocol.ts'
 import { defaultHardQuotas, defaultQuotaLimits } from '../../../src/domain/account/quotas.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createEmptyDatabase } from '../../support/postgres.ts'
@@ -33,7 +32,6 @@ const healthy: DoctorReport = {
 describe('the roost command', () => {
   let own: TestDatabase
   let doctor: DoctorReport = healthy
-  let hostLease: HostLeaseView | string | undefined
   let control: Pick<CliControl, 'instances'> | undefined
   before(async () => {
     own = await createEmptyDatabase()
@@ -50,7 +48,7 @@ describe('the roost command', () => {
       write: (text) => void (out += text),
       note: (text) => void (notes += text),
       withDatabase: (work) => withDatabase(own.url, work),
-      readHostLease: async () => hostLease,
+      readHostLease: () => assert.fail(),
       withControl: async (work) => await work(control as CliControl),
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => doctor,
@@ -243,6 +241,7 @@ describe('the roost command', () => {
     assert.partialDeepStrictEqual(await json('node', 'list'), [
       { id: 'attic', live: true, released: false, instances: 0 },
     ])
+    assert.match((await roost('node', 'explain', 'attic')).out, /^attic is live: no instance is there; 0 of /)
     const live = await roost('node', 'remove', 'attic')
     assert.equal(live.code, 1)
     assert.match(live.notes, /stop its agent first/)
@@ -252,12 +251,17 @@ describe('the roost command', () => {
         .execute("update nodes set heartbeat_at = now() - interval '1 minute'", [], 'run'),
     )
     assert.match((await roost('node', 'list')).out, /^ID +STATE .*\nattic +silent +0 /)
+    assert.match(
+      (await roost('node', 'explain', 'attic')).out,
+      /^attic has been silent since .*\nnext: nothing new /,
+    )
     assert.deepEqual(await json('node', 'release', 'attic'), { id: 'attic', released: true })
     assert.match((await roost('node', 'list')).out, /\nattic +released /)
     assert.deepEqual(await json('node', 'remove', 'attic'), { id: 'attic', removed: true })
     const gone = await roost('node', 'release', 'attic')
     assert.deepEqual([gone.code, gone.out], [1, ''])
     assert.match(gone.notes, /no host 'attic'/)
+    assert.match((await roost('node', 'explain', 'attic')).notes, /no host 'attic'/)
   })
 
   it('removes a host that never comes back with what is deleted on it, and with nothing else', async () => {
@@ -319,71 +323,5 @@ describe('the roost command', () => {
     const failed = await roost('doctor', '--json')
     assert.equal(failed.code, 1)
     assert.deepEqual(JSON.parse(failed.out), doctor)
-  })
-
-  describe('explain', () => {
-    let uuid: string
-    before(async () => {
-      await withDatabase(own.url, async (database) => {
-        await addNode(database)
-        for (const name of ['fritz', 'greta']) {
-          const user = await addUser(database, { name })
-          const wanted = wantedInstance(user, { name: 'shop' })
-          const made = await insertInstances({ database, secretBox: testSecretBox }, wanted)
-          assert.ok(made.ok)
-          uuid = String(made.instances[0]?.uuid)
-        }
-      })
-    })
-
-    it('says of an instance, by name or UUID, what is recorded and what its host says', async () => {
-      hostLease = undefined
-      for (const args of [['shop', '--user', 'greta'], ['Shop', '--user', 'greta'], [uuid]]) {
-        const { code, out, notes } = await roost('explain', ...args)
-        assert.deepEqual([code, notes], [0, ''])
-        assert.match(out, /^shop is stopped, because nobody started it yet\.\nnext: nothing, until/)
-      }
-      assert.partialDeepStrictEqual(await json('explain', uuid), { uuid, name: 'shop', state: 'stopped' })
-    })
-
-    it('tells beside it that the host does not answer', async () => {
-      hostLease = 'host local does not answer'
-      const { out, notes } = await roost('explain', uuid)
-      assert.match(out, /^shop is stopped/)
-      assert.match(notes, /host local does not answer; this is what is recorded/)
-    })
-
-    it('says since when the host of a waiting instance is silent', async () => {
-      hostLease = 'host local does not answer'
-      const set = (text: string, values: readonly string[]): Promise<void> =>
-        withDatabase(own.url, async (database) => void (await readRows(database, { text, values })))
-      const become = (state: string): Promise<void> =>
-        set('update instances set state = $1 where uuid = $2', [state, uuid])
-      const heard = (at: string): Promise<void> =>
-        set('update nodes set heartbeat_at = $1::timestamptz', [at])
-      await become('starting')
-      assert.doesNotMatch((await roost('explain', uuid)).out, /silent/)
-      await heard('2026-01-02T03:04:05Z')
-      const { out } = await roost('explain', uuid)
-      assert.match(
-        out,
-        /^shop is starting on host local; its host local has been silent since 2026-01-02T03:04:05/,
-      )
-      await heard('now')
-      await become('stopped')
-    })
-
-    it('fails if there is no such object, or if several could be meant', async () => {
-      for (const [args, message] of [
-        ['nothing', /there is no instance 'nothing'/],
-        ['shop --user nobody', /there is no instance 'shop' of nobody/],
-        ['00000000-0000-4000-8000-000000000000', /there is no instance/],
-        ['shop', /several users have an instance 'shop': name one with --user/],
-      ] as const) {
-        const { code, notes } = await roost('explain', ...args.split(' '))
-        assert.equal(code, 1)
-        assert.match(notes, message)
-      }
-    })
   })
 })

@@ -1,5 +1,5 @@
 import type { CertificateAttemptRow } from '../../db/certificate/attempts.ts'
-import type { OwnedCertificate } from '../../db/certificate/search.ts'
+import type { CertificateRow } from '../../db/certificate/row.ts'
 import { certificateSettings } from '../../db/certificate/settings.ts'
 import { explainAttempt } from '../../domain/certificate/attempt-explanation.ts'
 import type { AttemptExplanation } from '../../domain/certificate/attempt-explanation.ts'
@@ -8,6 +8,7 @@ import { explainCertificate, explainUploaded } from '../../domain/certificate/ex
 import type { Explanation } from '../../domain/instance/explanation.ts'
 import { newCertificateLife } from '../../domain/certificate/lifecycle.ts'
 import { CertificateOrigin } from '../../domain/service/handler.ts'
+import { point } from '../explanation-text.ts'
 
 export interface CertificateExplanation extends Explanation {
   /** The attempts, the newest first. */
@@ -25,7 +26,7 @@ interface ExplainedAttempt extends AttemptExplanation {
 }
 
 export function explanationOf(
-  certificate: OwnedCertificate,
+  certificate: CertificateRow,
   attempts: readonly CertificateAttemptRow[],
   nowMs: number,
 ): CertificateExplanation {
@@ -86,10 +87,6 @@ function endOf(attempt: ExplainedAttempt): string {
 function headOf({ number, startedAt, endedAt, authority }: ExplainedAttempt): string {
   const asked = authority === undefined ? '' : ` with ${authority}`
   return `attempt ${number}${asked}, ${startedAt} to ${endedAt ?? 'now'}`
-}
-
-function point(text: string): string {
-  return `  - ${text}`
 }
 
 function wordsOf({ type, detail, status }: NonNullable<AttemptReport['problem']>): string {

@@ -2,8 +2,9 @@ import { amountOf, boundsOf } from '../../domain/autoscale/explanation.ts'
 import { AdjustmentType, AutoscaleMetric } from '../../domain/autoscale/policy.ts'
 import type { AutoscaleConfiguration, AutoscalePolicy } from '../../domain/autoscale/policy.ts'
 import type { AutoscaleView } from '../../domain/autoscale/watch.ts'
+import { table } from '../../primitives/text-table.ts'
+import { point } from '../explanation-text.ts'
 import type { AutoscaleFacts, ExplainedMember } from './facts.ts'
-import { table } from '../output.ts'
 
 export function autoscaleText(facts: AutoscaleFacts): string {
   const { now, next, failure, configuration, decisions } = facts
@@ -66,8 +67,4 @@ function measured({ atMs, metrics }: AutoscaleView): readonly string[] {
     `measured at ${new Date(atMs).toISOString()}:`,
     ...Object.values(AutoscaleMetric).map((metric) => point(amountOf(metric, metrics[metric]))),
   ]
-}
-
-function point(text: string): string {
-  return `  - ${text}`
 }

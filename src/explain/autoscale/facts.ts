@@ -6,12 +6,13 @@ import type { Database } from '../../db/database.ts'
 import { explainDecision } from '../../domain/autoscale/explanation.ts'
 import { failureOf, sizeOf, standingOf } from '../../domain/autoscale/members.ts'
 import type { AutoscaleMember, Standing } from '../../domain/autoscale/members.ts'
-import { explainSituation } from '../../domain/autoscale/situation.ts'
+import { Configured, explainSituation } from '../../domain/autoscale/situation.ts'
 import type { AutoscaleView } from '../../domain/autoscale/watch.ts'
 import type { Explanation } from '../../domain/instance/explanation.ts'
 
-/** Everything that `roost autoscale explain` says about a service. */
+/** Everything that is said about how a service is scaled. */
 export interface AutoscaleFacts extends Explanation, Pick<OwnedAutoscale, 'serviceUuid' | 'serviceName'> {
+  readonly configured: Configured
   readonly configuration: OwnedAutoscale['configuration']
   readonly size: number
   readonly target: number | null
@@ -44,10 +45,11 @@ export async function autoscaleFacts(
   const { serviceUuid, serviceName, configuration, deletedAt, target, leaving } = service
   const members = await explainedMembers(database, serviceUuid, nowMs)
   const decisions = await lastDecisions(database, serviceUuid, toldDecisions)
+  const configured = configuredOf(service)
   const explanation = explainSituation(
     {
       name: serviceName,
-      configured: configuration === null ? 'no' : deletedAt === null ? 'yes' : 'closing',
+      configured,
       leaving,
       ...(seen && { seen }),
     },
@@ -56,6 +58,7 @@ export async function autoscaleFacts(
   return {
     serviceUuid,
     serviceName,
+    configured,
     ...explanation,
     configuration: deletedAt === null ? configuration : null,
     size: sizeOf(members),
@@ -65,6 +68,11 @@ export async function autoscaleFacts(
     ...(seen?.view && { view: seen.view }),
     decisions: decisions.map(({ at, report }) => ({ at: at.toISOString(), what: explainDecision(report) })),
   }
+}
+
+function configuredOf({ configuration, deletedAt }: OwnedAutoscale): Configured {
+  if (configuration === null) return Configured.No
+  return deletedAt === null ? Configured.Yes : Configured.Closing
 }
 
 async function explainedMembers(

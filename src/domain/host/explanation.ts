@@ -1,0 +1,93 @@
+import { footprintMb, minGuestMemoryMb } from './memory-room.ts'
+import type { Explanation } from '../instance/explanation.ts'
+import { InstanceState } from '../instance/state.ts'
+import { tallyOf, totalOf } from '../instance/tally.ts'
+import type { StateCounts } from '../instance/tally.ts'
+import { timeOf } from '../instance/words.ts'
+
+export const HostState = {
+  /** Its heartbeats come. */
+  Live: 'live',
+  /** It sent no heartbeat for so long that it gets no new instances. */
+  Silent: 'silent',
+  /** An administrator gave its id to the next host that joins under it. */
+  Released: 'released',
+} as const
+export type HostState = (typeof HostState)[keyof typeof HostState]
+
+export function hostState({
+  live,
+  released,
+}: {
+  readonly live: boolean
+  readonly released: boolean
+}): HostState {
+  if (released) return HostState.Released
+  return live ? HostState.Live : HostState.Silent
+}
+
+/** What is recorded about a host. */
+export interface ExplainedHost {
+  readonly id: string
+  readonly state: HostState
+  readonly heartbeatAtMs: number
+  /** Its instances by their recorded state, without those that are being deleted. */
+  readonly instances: StateCounts
+  /** The memory that all its VMs may take together. */
+  readonly memoryMb: number
+  /** The memory of the instances that have a VM. */
+  readonly usedMemoryMb: number
+  /** The memory that it needs if all its instances that are not stopped run at once. */
+  readonly promisedMemoryMb: number
+  /** The room for volumes, and the size of all volumes together. */
+  readonly volumeMb: number
+  readonly promisedMb: number
+}
+
+/** Says whether a host is heard, what it has and how much room is left, and what that means. */
+export function explainHost(host: ExplainedHost): Explanation {
+  const { now, next } = byState[host.state](host)
+  return { now: `${host.id} ${now}: ${tallyOf(host.instances)}; ${roomOf(host)}.`, next }
+}
+
+type Words = Pick<Explanation, 'now' | 'next'>
+
+const byState = {
+  [HostState.Live]: (host) => ({ now: 'is live', next: `${placing(host)}${waking(host)}` }),
+  [HostState.Silent]: ({ id, heartbeatAtMs }) => ({
+    now: `has been silent since ${timeOf(heartbeatAtMs)}, and this is what was recorded`,
+    next:
+      'nothing new is placed there, and starts, stops and deletions on it wait until it is heard again; ' +
+      `if it never comes back, \`roost node release ${id}\` lets another machine take its place, and ` +
+      `\`roost node remove ${id}\` forgets it`,
+  }),
+  [HostState.Released]: ({ id, instances }) => ({
+    now: 'is released',
+    next: `the next host that joins under the id ${id} takes over its ${counted(totalOf(instances), 'instance')}`,
+  }),
+} satisfies Record<HostState, (host: ExplainedHost) => Words>
+
+function roomOf({ usedMemoryMb, memoryMb, promisedMb, volumeMb }: ExplainedHost): string {
+  return `${usedMemoryMb} of ${memoryMb} MiB of memory and ${promisedMb} of ${volumeMb} MiB for volumes are taken`
+}
+
+/** What the room that is left means for further starts. */
+function placing({ memoryMb, usedMemoryMb }: ExplainedHost): string {
+  const leftMb = Math.max(0, memoryMb - usedMemoryMb)
+  const leastMb = footprintMb(minGuestMemoryMb)
+  return leftMb < leastMb
+    ? `no further instance starts there before others stop or sleep: the smallest needs ${leastMb} MiB, and ${leftMb} MiB are left`
+    : `further instances are placed and started there as long as they fit: ${leftMb} MiB of memory are left`
+}
+
+/** What happens if all sleepers wake at once; empty if there is room for all of them. */
+function waking({ instances, memoryMb, promisedMemoryMb }: ExplainedHost): string {
+  const sleeping = instances[InstanceState.Standby] ?? 0
+  const lackMb = promisedMemoryMb - memoryMb
+  if (sleeping === 0 || lackMb <= 0) return ''
+  return `; if all that sleep wake at once, ${lackMb} MiB are missing, and the last wakes are refused`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

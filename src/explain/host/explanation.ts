@@ -1,0 +1,20 @@
+import type { NodeOverview } from '../../db/host/administration.ts'
+import { explainHost, hostState } from '../../domain/host/explanation.ts'
+import type { Explanation } from '../../domain/instance/explanation.ts'
+import type { StateCounts } from '../../domain/instance/tally.ts'
+
+/** Explains a host by its row, and by how many of its instances are in each state. */
+export function hostExplanation(node: NodeOverview, instances: StateCounts): Explanation {
+  const { id, heartbeatAt, memoryMb, usedMemoryMb, promisedMemoryMb, volumeMb, promisedMb } = node
+  return explainHost({
+    id,
+    state: hostState(node),
+    heartbeatAtMs: heartbeatAt.getTime(),
+    instances,
+    memoryMb,
+    usedMemoryMb,
+    promisedMemoryMb,
+    volumeMb,
+    promisedMb,
+  })
+}

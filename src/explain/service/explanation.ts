@@ -1,0 +1,58 @@
+import type { Database } from '../../db/database.ts'
+import { silentHosts } from '../../db/host/administration.ts'
+import { scaleToZeroOf } from '../../db/instance/row.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import type { ServiceRow } from '../../db/service/row.ts'
+import { explainService } from '../../domain/service/explanation.ts'
+import type { ServiceExplanation, ServingInstance } from '../../domain/service/explanation.ts'
+import { mayStandBy } from '../../domain/standby/scale-to-zero.ts'
+import { explanationText, point } from '../explanation-text.ts'
+
+/** Explains a service by its row and those of its instances. */
+export async function serviceExplanation(
+  database: Database,
+  { name, softLimit, ports, domains }: ServiceRow,
+  instances: readonly InstanceRow[],
+): Promise<ServiceExplanation> {
+  const silent = await silentHosts(
+    database,
+    instances.map(({ nodeId }) => nodeId),
+  )
+  return explainService({
+    name,
+    softLimit,
+    ports,
+    domains: domains.map(({ fqdn, certificate }) => ({
+      fqdn,
+      ...(certificate === null ? {} : { certificate }),
+    })),
+    instances: instances.map((row) => servingInstance(row, silent.get(row.nodeId))),
+  })
+}
+
+function servingInstance(row: InstanceRow, hostSilentSince: Date | undefined): ServingInstance {
+  const { name, nodeId, state, failure, restartNextAt } = row
+  return {
+    name,
+    nodeId,
+    state,
+    mayStandBy: mayStandBy(scaleToZeroOf(row)),
+    ...(failure === null ? {} : { failure }),
+    ...(restartNextAt === null ? {} : { restartAtMs: restartNextAt.getTime() }),
+    ...(hostSilentSince === undefined ? {} : { hostSilentSinceMs: hostSilentSince.getTime() }),
+  }
+}
+
+export function serviceText(explanation: ServiceExplanation): string {
+  const { ports, domains, instances } = explanation
+  const lines = [
+    ...list('its names:', domains, ({ fqdn, does }) => `${fqdn} ${does}`),
+    ...list('its ports:', ports, ({ port, does }) => `${port}: ${does}`),
+    ...list('its instances:', instances, ({ name, does }) => `${name} ${does}`),
+  ]
+  return [explanationText(explanation), ...lines].join('\n')
+}
+
+function list<Item>(head: string, items: readonly Item[], textOf: (item: Item) => string): readonly string[] {
+  return items.length === 0 ? [] : [head, ...items.map((item) => point(textOf(item)))]
+}

@@ -1,0 +1,68 @@
+import { strict as assert } from 'node:assert'
+import { HostState, explainHost, hostState } from '../../../src/domain/host/explanation.ts'
+import type { ExplainedHost } from '../../../src/domain/host/explanation.ts'
+
+const host: ExplainedHost = {
+  id: 'attic',
+  state: HostState.Live,
+  heartbeatAtMs: Date.parse('2026-01-02T03:04:05Z'),
+  instances: { running: 2, standby: 1 },
+  memoryMb: 1_000,
+  usedMemoryMb: 384,
+  promisedMemoryMb: 600,
+  volumeMb: 500,
+  promisedMb: 100,
+}
+
+describe('the explanation of a host', () => {
+  it('says what it has, what is taken, and that more fits', () => {
+    assert.deepEqual(explainHost(host), {
+      now: 'attic is live: 2 instances run, 1 sleeps; 384 of 1000 MiB of memory and 100 of 500 MiB for volumes are taken.',
+      next: 'further instances are placed and started there as long as they fit: 616 MiB of memory are left',
+    })
+  })
+
+  it('says that not even the smallest instance starts if less memory than that is left', () => {
+    const next = (usedMemoryMb: number) => explainHost({ ...host, usedMemoryMb }).next
+    assert.match(next(840), /^further instances .*: 160 MiB of memory are left$/)
+    assert.match(next(841), /^no further instance starts there .* needs 160 MiB, and 159 MiB are left$/)
+    assert.match(next(1_200), /and 0 MiB are left$/)
+  })
+
+  it('warns if the sleeping instances can not all wake at once', () => {
+    const next = (more: Partial<ExplainedHost>) => explainHost({ ...host, ...more }).next
+    assert.match(next({ promisedMemoryMb: 1_300 }), /; if all that sleep wake at once, 300 MiB are missing/)
+    assert.doesNotMatch(next({ promisedMemoryMb: 1_000 }), /missing/)
+    assert.doesNotMatch(next({ promisedMemoryMb: 1_300, instances: { running: 3 } }), /missing/)
+  })
+
+  it('says since when a silent host was not heard, and that what is told was recorded before', () => {
+    const { now, next } = explainHost({ ...host, state: HostState.Silent })
+    assert.match(
+      now,
+      /^attic has been silent since 2026-01-02T03:04:05\.000Z, and this is what was recorded: 2 /,
+    )
+    assert.match(
+      next,
+      /wait until it is heard again; .*`roost node release attic`.*`roost node remove attic`/,
+    )
+  })
+
+  it('says of a released host who takes its instances over', () => {
+    const next = (instances: ExplainedHost['instances']) =>
+      explainHost({ ...host, state: HostState.Released, instances }).next
+    assert.match(next({ running: 2, stopped: 1 }), /under the id attic takes over its 3 instances$/)
+    assert.match(next({ stopped: 1 }), /its 1 instance$/)
+  })
+
+  it('says that a host has no instance', () => {
+    assert.match(explainHost({ ...host, instances: {} }).now, /^attic is live: no instance is there; /)
+  })
+
+  it('calls a host released whether or not its heartbeats still count', () => {
+    assert.equal(hostState({ live: true, released: true }), HostState.Released)
+    assert.equal(hostState({ live: false, released: true }), HostState.Released)
+    assert.equal(hostState({ live: true, released: false }), HostState.Live)
+    assert.equal(hostState({ live: false, released: false }), HostState.Silent)
+  })
+})
