@@ -23,16 +23,21 @@ import { operationEndpoint } from './operation-endpoint.ts'
 import type { RequestState } from './request-state.ts'
 import { autoscaleCreate } from './autoscale/create.ts'
 import { autoscaleDelete } from './autoscale/delete.ts'
+import { autoscaleExplain } from './autoscale/explain.ts'
 import { autoscaleStatus } from './autoscale/status.ts'
 import { certificatesCreate } from './certificate/create.ts'
 import { certificatesDelete } from './certificate/delete.ts'
+import { certificatesExplain } from './certificate/explain.ts'
 import { certificatesList } from './certificate/list.ts'
 import { certificatesStatus } from './certificate/status.ts'
 import { eventsList } from './event/list.ts'
 import { eventsStream } from './event/stream.ts'
 import { imagesList } from './image/list.ts'
+import { hostsExplain } from './host/explain.ts'
+import { hostsStatus } from './host/status.ts'
 import { instancesCreate } from './instance/create.ts'
 import { instancesDelete } from './instance/delete.ts'
+import { instancesExplain } from './instance/explain.ts'
 import { instancesList } from './instance/list.ts'
 import { instancesLog } from './instance/log.ts'
 import { instancesMetrics } from './instance/metrics.ts'
@@ -46,6 +51,7 @@ import { policiesDelete } from './autoscale/policies-delete.ts'
 import { policiesStatus } from './autoscale/policies-status.ts'
 import { servicesCreate } from './service/create.ts'
 import { servicesDelete } from './service/delete.ts'
+import { servicesExplain } from './service/explain.ts'
 import { servicesList } from './service/list.ts'
 import { servicesStatus } from './service/status.ts'
 import { tokensCreate } from './account/tokens-create.ts'
@@ -57,6 +63,7 @@ import { volumesAttach } from './volume/attach.ts'
 import { volumesCreate } from './volume/create.ts'
 import { volumesDelete } from './volume/delete.ts'
 import { volumesDetach } from './volume/detach.ts'
+import { volumesExplain } from './volume/explain.ts'
 import { volumesList } from './volume/list.ts'
 import { volumesStatus } from './volume/status.ts'
 
@@ -72,13 +79,16 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     waitInstances: instancesWait(deps),
     getInstanceLogs: instancesLog(deps),
     getInstanceMetrics: instancesMetrics(deps),
+    explainInstances: instancesExplain(deps),
     createServices: servicesCreate(deps),
     getServices: servicesStatus(deps),
     deleteServices: servicesDelete(deps),
     listServices: servicesList(deps),
+    explainServices: servicesExplain(deps),
     createAutoscale: autoscaleCreate(deps),
     getAutoscale: autoscaleStatus(deps),
     deleteAutoscale: autoscaleDelete(deps),
+    explainAutoscale: autoscaleExplain(deps),
     addAutoscalePolicies: policiesAdd(deps),
     getAutoscalePolicies: policiesStatus(deps),
     deleteAutoscalePolicies: policiesDelete(deps),
@@ -86,12 +96,14 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     getCertificates: certificatesStatus(deps),
     deleteCertificates: certificatesDelete(deps),
     listCertificates: certificatesList(deps),
+    explainCertificates: certificatesExplain(deps),
     createVolumes: volumesCreate(deps),
     getVolumes: volumesStatus(deps),
     deleteVolumes: volumesDelete(deps),
     attachVolumes: volumesAttach(deps),
     detachVolumes: volumesDetach(deps),
     listVolumes: volumesList(deps),
+    explainVolumes: volumesExplain(deps),
     listImages: imagesList(deps),
     getQuotas: usersQuotas(deps),
     listEvents: eventsList(deps),
@@ -100,6 +112,8 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     getTokens: tokensStatus(deps),
     deleteTokens: tokensDelete(deps),
     listTokens: tokensList(deps),
+    getHosts: hostsStatus(deps),
+    explainHosts: hostsExplain(deps),
   }
 }
 

@@ -8,6 +8,7 @@ import { answerEnvelope } from './answer-envelope.ts'
 import type { Handler } from './call.ts'
 import type { ChangePace } from './change-pace.ts'
 import type { ApiDeps } from './deps.ts'
+import { explanationAnswer } from './explanation-answer.ts'
 import { bearerToken } from './middleware/authenticate.ts'
 import { withinTime } from './middleware/handling-timeout.ts'
 import { askerOf, identityOf } from './request-state.ts'
@@ -70,9 +71,11 @@ export function operationEndpoint<O extends Operation>(
     if ('text' in answer) {
       ctx.type = answer.contentType
       ctx.body = answer.text
-    } else {
-      ctx.body = answerEnvelope(operation.dataKey, answer.entries)
+      return
     }
+    const text = explanationAnswer(operation, ctx.get('Accept'), answer.entries)
+    if (text !== undefined) ctx.type = 'text/plain; charset=utf-8'
+    ctx.body = text ?? answerEnvelope(operation.dataKey, answer.entries)
   }
 }
 

@@ -32,8 +32,18 @@ export const DataKey = {
   Policies: 'policies',
   Tokens: 'tokens',
   Events: 'events',
+  Hosts: 'hosts',
 } as const
 export type DataKey = (typeof DataKey)[keyof typeof DataKey]
+
+/** The form of an answer beside JSON. The header `Accept` of a request selects one of the two. */
+export const TextForm = {
+  /** Metrics in the Prometheus text format. They are sent unless `application/json` is asked for. */
+  Prometheus: 'prometheus',
+  /** The `text` of each entry. It is sent if `text/plain` is asked for, and `application/json` is not. */
+  Explanation: 'explanation',
+} as const
+export type TextForm = (typeof TextForm)[keyof typeof TextForm]
 
 /** The fields that can name an object. */
 export type IdentifierKey = 'uuid' | 'name'
@@ -96,8 +106,8 @@ export interface Operation<
    * the client ends it.
    */
   readonly streams?: true
-  /** The form of the answer that is sent unless `Accept: application/json` selects JSON. */
-  readonly textForm?: 'prometheus'
+  /** Present if the answer can also be text. */
+  readonly textForm?: TextForm
   readonly summary: string
   readonly description: string
 }

@@ -2,6 +2,7 @@ import { TokenScope } from '../domain/account/token-scope.ts'
 import {
   createCertificates,
   deleteCertificates,
+  explainCertificates,
   getCertificates,
   listCertificates,
 } from './certificate/operations.ts'
@@ -10,15 +11,18 @@ import {
   createAutoscale,
   deleteAutoscale,
   deleteAutoscalePolicies,
+  explainAutoscale,
   getAutoscale,
   getAutoscalePolicies,
 } from './autoscale/operations.ts'
 import { followEvents, listEvents } from './event/operations.ts'
 import { noParameters } from './fields.ts'
+import { explainHosts, getHosts } from './host/operations.ts'
 import { imageEntry, imageFilterBody, imageQuery } from './image/schemas.ts'
 import {
   createInstances,
   deleteInstances,
+  explainInstances,
   getInstanceLogs,
   getInstanceMetrics,
   getInstances,
@@ -27,7 +31,13 @@ import {
   stopInstances,
   waitInstances,
 } from './instance/operations.ts'
-import { createServices, deleteServices, getServices, listServices } from './service/operations.ts'
+import {
+  createServices,
+  deleteServices,
+  explainServices,
+  getServices,
+  listServices,
+} from './service/operations.ts'
 import { DataKey, Scope, defineOperation } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { quotaEntry } from './account/quota-schemas.ts'
@@ -37,6 +47,7 @@ import {
   createVolumes,
   deleteVolumes,
   detachVolumes,
+  explainVolumes,
   getVolumes,
   listVolumes,
 } from './volume/operations.ts'
@@ -88,13 +99,16 @@ export const operations = {
   waitInstances,
   getInstanceLogs,
   getInstanceMetrics,
+  explainInstances,
   createServices,
   getServices,
   deleteServices,
   listServices,
+  explainServices,
   createAutoscale,
   getAutoscale,
   deleteAutoscale,
+  explainAutoscale,
   addAutoscalePolicies,
   getAutoscalePolicies,
   deleteAutoscalePolicies,
@@ -102,12 +116,14 @@ export const operations = {
   getCertificates,
   deleteCertificates,
   listCertificates,
+  explainCertificates,
   createVolumes,
   getVolumes,
   deleteVolumes,
   attachVolumes,
   detachVolumes,
   listVolumes,
+  explainVolumes,
   listImages,
   getQuotas,
   listEvents,
@@ -116,6 +132,8 @@ export const operations = {
   getTokens,
   deleteTokens,
   listTokens,
+  getHosts,
+  explainHosts,
 } as const satisfies Readonly<Record<string, Operation>>
 export type Operations = typeof operations
 export type OperationId = keyof Operations

@@ -7,7 +7,8 @@ import { namesObjects } from '../../src/contract/request/body.ts'
 import { querySchema } from '../../src/contract/request/query.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { RawAnswer, RawCall, TestApi, TestUser } from '../support/api-server.ts'
-import { kindOf, leastBody, nobody, requiredParameters } from '../support/least-request.ts'
+import { kindOf, leastBody, nobody, requiredParameters, testHostName } from '../support/least-request.ts'
+import type { MadeKind } from '../support/least-request.ts'
 
 const table = Object.values(operations) as readonly Operation[]
 const manyObjects = {
@@ -75,21 +76,25 @@ describe('the conventions of the API hold for every operation', () => {
   for (const operation of table) {
     describe(operation.id, () => {
       const named = namesObjects(operation)
-      const { kind, create, get, body: fresh } = kindOf(operation)
+      const ofKind = kindOf(operation)
+      const { kind, get } = ofKind
       const isPart = operation.path.includes('{owner}')
       const keys = identifiersOf(operation)
       const isKnownByUuid = keys.includes('uuid')
       const by = keys.includes('name') ? 'name' : 'uuid'
       const ofOwner = () => (isPart ? { owner: service } : {})
+      const make = async ({ create, body }: MadeKind) => {
+        const made: Partial<typeof nobody> = await user.api.one(create, { ...ofOwner(), body })
+        return made[by]!
+      }
       let object: string
       // The number of tokens of an account is bounded, so each operation has a user of its own.
       before(async () => {
-        user = await api.addUser({ hard: manyObjects })
+        user = await api.addUser({ hard: manyObjects, admin: true })
       })
       beforeEach(async () => {
         if (isPart) await configureService()
-        const made: Partial<typeof nobody> = await user.api.one(create, { ...ofOwner(), body: fresh })
-        object = made[by]!
+        object = 'create' in ofKind ? await make(ofKind) : testHostName
       })
       const valid = () => (named ? { ...leastBody(operation), [by]: object } : leastBody(operation))
 

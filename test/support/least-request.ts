@@ -34,7 +34,14 @@ const kinds = {
   [DataKey.Tokens]: { kind: 'token', create: 'createTokens', get: 'getTokens', body: {} },
 } as const
 
+/** A kind whose objects an operation makes. */
+export type MadeKind = (typeof kinds)[keyof typeof kinds]
+
+/** The name of the host of a test's API. Hosts join; no operation makes one. */
+export const testHostName = 'local'
+
 export function kindOf({ dataKey }: Operation) {
+  if (dataKey === DataKey.Hosts) return { kind: 'host', get: 'getHosts' } as const
   return kinds[dataKey in kinds ? (dataKey as keyof typeof kinds) : DataKey.Instances]
 }
 
@@ -46,7 +53,8 @@ export const requiredParameters: Readonly<Record<string, object>> = {
 
 /** The smallest body that an operation accepts, without identifiers. Waits are 1 ms long. */
 export function leastBody(operation: Operation): object {
-  if (operation.scope === Scope.Create) return kindOf(operation).body
+  const kind = kindOf(operation)
+  if (operation.scope === Scope.Create && 'body' in kind) return kind.body
   return 'timeout_ms' in operation.body.properties
     ? { timeout_ms: 1 }
     : (requiredParameters[operation.id] ?? {})

@@ -1,8 +1,10 @@
 import type { getInstanceMetrics } from '../../contract/instance/operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
+import { TextForm } from '../../contract/operation.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import type { ParsedRequest } from '../../contract/request/parsed-request.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
+import { selectsText } from '../accepted-form.ts'
 import type { Answer, Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { failedInstance } from '../failed-entry.ts'
@@ -26,7 +28,7 @@ export function instancesMetrics(deps: ApiDeps): Handler<typeof getInstanceMetri
     // The text has no place for failed objects. If there are only those, the answer is JSON, whose envelope
     // reports them.
     const onlyFailures = found.length > 0 && rows.length === 0
-    if (!acceptsJson(call.accept) && !onlyFailures) return asText(found, usage, view)
+    if (selectsText(TextForm.Prometheus, call.accept) && !onlyFailures) return asText(found, usage, view)
     const named = request.objects.length > 0
     return {
       entries: found.map((one): Entry => {
@@ -49,14 +51,6 @@ async function findRows(
 ): Promise<readonly Found[]> {
   if (objects.length > 0) return forEachInstance(deps, call, objects, async (row) => ({ row }))
   return (await listAsHostsSay(deps, call, page)).map((row) => ({ row }))
-}
-
-/**
- * Whether the client asks for JSON. Only `application/json` itself counts: a client that sends a wildcard or
- * nothing is a scraper of metrics.
- */
-function acceptsJson(accept: string): boolean {
-  return accept.split(',').some((part) => /^\s*application\/json\s*(?:;|$)/i.test(part))
 }
 
 /** The metrics as text. An instance that cannot be found has no samples in it. */

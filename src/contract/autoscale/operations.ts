@@ -8,7 +8,8 @@ import {
   policyDetails,
 } from './schemas.ts'
 import { noParameters } from '../fields.ts'
-import { DataKey, Scope, defineOperation } from '../operation.ts'
+import { explainedAutoscale } from './explanation.ts'
+import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 
 export const createAutoscale = defineOperation({
   id: 'createAutoscale',
@@ -117,4 +118,22 @@ export const deleteAutoscalePolicies = defineOperation({
   entry: changedPolicy,
   summary: 'Delete policies of the autoscale configuration of a service',
   description: 'The size of the service stays as it is.',
+})
+
+export const explainAutoscale = defineOperation({
+  id: 'explainAutoscale',
+  method: 'GET',
+  path: '/v1/services/autoscale/explain',
+  localPath: '/v1/services/{object}/autoscale/explain',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Read],
+  withinServices: true,
+  place: 'autoscale explanation arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.ServiceGroups,
+  entry: explainedAutoscale,
+  textForm: TextForm.Explanation,
+  summary: 'Explain the autoscale of services',
+  description: 'How a service is scaled, what was decided and why, and what comes next.',
 })

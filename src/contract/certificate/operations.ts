@@ -7,7 +7,8 @@ import {
   createCertificateBody,
 } from './schemas.ts'
 import { detailsQuery, noParameters } from '../fields.ts'
-import { DataKey, Scope, defineOperation } from '../operation.ts'
+import { explainedCertificate } from './explanation.ts'
+import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 
 export const createCertificates = defineOperation({
   id: 'createCertificates',
@@ -78,4 +79,22 @@ export const listCertificates = defineOperation({
   entry: certificateIdentity,
   summary: 'List certificates',
   description: 'An array of objects selects certificates that match any of them.',
+})
+
+export const explainCertificates = defineOperation({
+  id: 'explainCertificates',
+  method: 'GET',
+  path: '/v1/certificates/explain',
+  localPath: '/v1/certificates/{object}/explain',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Read],
+  withinServices: false,
+  place: 'certificate explanation arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Certificates,
+  entry: explainedCertificate,
+  textForm: TextForm.Explanation,
+  summary: 'Explain certificates',
+  description: 'How a certificate stands, what was tried and seen, what that means and what to do.',
 })

@@ -1,5 +1,6 @@
 import { TokenScope } from '../../domain/account/token-scope.ts'
 import { noParameters } from '../fields.ts'
+import { explainedInstance } from './explanation.ts'
 import {
   createInstanceBody,
   deleteInstanceBody,
@@ -21,7 +22,7 @@ import {
   instanceLog,
   instanceMetrics,
 } from './responses.ts'
-import { DataKey, Scope, defineOperation } from '../operation.ts'
+import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 
 export const createInstances = defineOperation({
   id: 'createInstances',
@@ -187,8 +188,28 @@ export const getInstanceMetrics = defineOperation({
   paged: true,
   dataKey: DataKey.Instances,
   entry: instanceMetrics,
-  textForm: 'prometheus',
+  textForm: TextForm.Prometheus,
   summary: 'Metrics of instances',
   description:
     'JSON with the request header `Accept: application/json`, otherwise the Prometheus text format.',
+})
+
+export const explainInstances = defineOperation({
+  id: 'explainInstances',
+  method: 'GET',
+  path: '/v1/instances/explain',
+  localPath: '/v1/instances/{object}/explain',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Read],
+  withinServices: true,
+  place: 'instance explanation arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Instances,
+  entry: explainedInstance,
+  textForm: TextForm.Explanation,
+  summary: 'Explain instances',
+  description:
+    'Why an instance is awake, asleep or stopped, and what comes next. Its host is asked for what it knows, for at most ' +
+    'a second.',
 })

@@ -1,6 +1,7 @@
 import { TokenScope } from '../../domain/account/token-scope.ts'
 import { detailsQuery, noParameters } from '../fields.ts'
-import { DataKey, Scope, defineOperation } from '../operation.ts'
+import { explainedService } from './explanation.ts'
+import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 import { createServiceBody, serviceFilterBody } from './fields.ts'
 import { createdService, deletedService, serviceDetails, serviceIdentity } from './responses.ts'
 
@@ -74,4 +75,22 @@ export const listServices = defineOperation({
   summary: 'List services',
   description:
     'All filters of one object must match; an array of objects selects services that match any of them.',
+})
+
+export const explainServices = defineOperation({
+  id: 'explainServices',
+  method: 'GET',
+  path: '/v1/services/explain',
+  localPath: '/v1/services/{object}/explain',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Read],
+  withinServices: true,
+  place: 'service group explanation arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.ServiceGroups,
+  entry: explainedService,
+  textForm: TextForm.Explanation,
+  summary: 'Explain services',
+  description: 'What a request to a service meets and why, and what comes next.',
 })

@@ -1,6 +1,7 @@
 import { TokenScope } from '../../domain/account/token-scope.ts'
 import { detailsQuery, noParameters } from '../fields.ts'
-import { DataKey, Scope, defineOperation } from '../operation.ts'
+import { explainedVolume } from './explanation.ts'
+import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 import { attachVolumeBody, createVolumeBody, detachVolumeBody, volumeFilterBody } from './requests.ts'
 import { changedVolume, volumeDetails, volumeIdentity } from './responses.ts'
 
@@ -112,4 +113,22 @@ export const listVolumes = defineOperation({
   summary: 'List volumes',
   description:
     'All filters of one object must match; an array of objects selects volumes that match any of them.',
+})
+
+export const explainVolumes = defineOperation({
+  id: 'explainVolumes',
+  method: 'GET',
+  path: '/v1/volumes/explain',
+  localPath: '/v1/volumes/{object}/explain',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Read],
+  withinServices: false,
+  place: 'volume explanation arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Volumes,
+  entry: explainedVolume,
+  textForm: TextForm.Explanation,
+  summary: 'Explain volumes',
+  description: 'What a volume is doing and why, and what comes next.',
 })

@@ -12,7 +12,7 @@ export interface Identity extends TokenRights {
   readonly tokenName: string
   /** A developer sees the inner times of a start. */
   readonly developer: boolean
-  /** An administrator may push `official/...` to the registry. */
+  /** An administrator may push `official/...` to the registry, and sees the hosts. */
   readonly admin: boolean
   /** Null: the token does not expire. */
   readonly expiresAt: Date | null

@@ -21,18 +21,22 @@ const ofAccount = new Set([
   'getCertificates',
   'deleteCertificates',
   'listCertificates',
+  'explainCertificates',
   'createVolumes',
   'getVolumes',
   'deleteVolumes',
   'attachVolumes',
   'detachVolumes',
   'listVolumes',
+  'explainVolumes',
   'listImages',
   'getQuotas',
   'createTokens',
   'getTokens',
   'deleteTokens',
   'listTokens',
+  'getHosts',
+  'explainHosts',
 ])
 
 /** An object. Its name is no part of the name of any other, so that answers can be searched for it. */

@@ -1,0 +1,38 @@
+import type { explainHosts, getHosts } from '../../contract/host/operations.ts'
+import type { OperationEntry } from '../../contract/operation.ts'
+import { hostState } from '../../domain/host/explanation.ts'
+import { explanationText } from '../../explain/explanation-text.ts'
+import { hostExplanation } from '../../explain/host/explanation.ts'
+import { timestamp } from '../timestamp.ts'
+import type { SeenHost } from './objects.ts'
+
+/** The view of a host for administrators. The secret of its agent is not in it. */
+export function presentHost(host: SeenHost): OperationEntry<typeof getHosts> {
+  const { version, accelerator, subnet, agentUrl } = host.node
+  return { ...shared(host), version, accelerator, subnet, agent_url: agentUrl }
+}
+
+export function presentExplanation({ node, instances }: SeenHost): OperationEntry<typeof explainHosts> {
+  const explanation = hostExplanation(node, instances)
+  return {
+    status: 'success',
+    ...shared({ node, instances }),
+    ...explanation,
+    text: explanationText(explanation),
+  }
+}
+
+function shared({ node, instances }: SeenHost) {
+  return {
+    name: node.id,
+    state: hostState(node),
+    heard_at: timestamp(node.heartbeatAt),
+    instances,
+    memory_mb: node.memoryMb,
+    used_memory_mb: node.usedMemoryMb,
+    promised_memory_mb: node.promisedMemoryMb,
+    volumes: node.volumes,
+    volume_mb: node.volumeMb,
+    promised_volume_mb: node.promisedMb,
+  }
+}

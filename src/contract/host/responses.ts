@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+import { HostState } from '../../domain/host/explanation.ts'
+import { instanceStates } from '../../domain/instance/state.ts'
+import { explanationFields } from '../explanation.ts'
+import { closed, count, optionalAll, statusSuccess, timestampField, vocabulary } from '../fields.ts'
+
+const hostName = Type.String({ description: 'The id under which it joined.' })
+
+const byState = closed(
+  optionalAll(
+    Object.fromEntries(instanceStates.map((state) => [state, count('Instances in this state.')])) as Record<
+      (typeof instanceStates)[number],
+      ReturnType<typeof count>
+    >,
+  ),
+  { description: 'Instances by state, without those that are being deleted.' },
+)
+
+const host = {
+  name: hostName,
+  state: vocabulary(
+    Object.values(HostState),
+    'Whether its heartbeats come, have stopped, or an administrator released its id.',
+  ),
+  heard_at: timestampField,
+  instances: byState,
+  memory_mb: count('Memory that its instances may take together.'),
+  used_memory_mb: count('Memory of the instances that have a VM.'),
+  promised_memory_mb: count('Memory that is needed if all its instances that are not stopped run at once.'),
+  volumes: count('Volumes, with those that are being deleted.'),
+  volume_mb: count('Room for volumes.'),
+  promised_volume_mb: count('Size of all its volumes.'),
+}
+
+/** The entry of a host. `status` is left out if all hosts are listed. */
+export const hostDetails = closed({
+  status: Type.Optional(statusSuccess),
+  ...host,
+  version: Type.String({ description: 'The version of Roost that it runs.' }),
+  accelerator: Type.String({ description: 'How it runs VMs: `kvm`, or `tcg`, which is slower.' }),
+  subnet: Type.String({ description: 'The private network of its instances.' }),
+  agent_url: Type.String({ description: 'Where its agent is reached by the other parts of the platform.' }),
+})
+
+export const explainedHost = closed({ status: statusSuccess, ...host, ...explanationFields })

@@ -1,0 +1,71 @@
+import { strict as assert } from 'node:assert'
+import { addNode } from '../../support/accounts.ts'
+import { startTestApi } from '../../support/api-server.ts'
+import type { TestApi, TestUser } from '../../support/api-server.ts'
+import { explainedText, roostBeside } from '../../support/explanations.ts'
+import { readRows } from '../../support/rows.ts'
+import { assertShows } from '../../support/shown-fields.ts'
+
+describe('hosts over the API', () => {
+  let api: TestApi
+  let user: TestUser
+  let admin: TestUser
+  before(async () => {
+    api = await startTestApi()
+    user = await api.addUser()
+    admin = await api.addUser({ admin: true })
+    for (const policy of ['off', 'on', 'on']) {
+      await user.api.one('createInstances', { body: { image: 'hello', scale_to_zero: { policy } } })
+    }
+    await addNode(api.database, { id: 'Attic_2' })
+    await readRows(api.database, {
+      text: "update nodes set heartbeat_at = '2026-01-02T03:04:05Z' where id = 'Attic_2'",
+    })
+  })
+  after(() => api.close())
+
+  it('are listed for an administrator with what each has, and without its secret', async () => {
+    const hosts = await admin.api.call('getHosts')
+    const silent = hosts.find(({ name }) => name === 'Attic_2')
+    assertShows(silent!, {
+      status: undefined,
+      state: 'silent',
+      heard_at: '2026-01-02T03:04:05Z',
+      instances: {},
+    })
+    assertShows(await admin.api.one('getHosts', { object: 'local' }), {
+      status: 'success',
+      name: 'local',
+      state: 'live',
+      instances: { stopped: 1, standby: 2 },
+      memory_mb: 65_536,
+      used_memory_mb: 0,
+      accelerator: 'fake',
+    })
+    const shown = (await api.send({ path: '/v1/hosts', token: admin.token })).text
+    assert.ok(!shown.includes('secret'), shown)
+  })
+
+  it('are explained in the words of the command', async () => {
+    const hosts = await admin.api.call('explainHosts')
+    const [attic, local] = ['Attic_2', 'local'].map((id) => hosts.find(({ name }) => name === id)!)
+    assert.match(attic!.now, /^Attic_2 has been silent since 2026-01-02T03:04:05\.000Z/)
+    assert.match(local!.now, /^local is live: 2 instances sleep, 1 is stopped; 0 of 65536 MiB of memory /)
+    assert.equal(`${attic!.text}\n`, await roostBeside(api, ['node', 'explain', 'Attic_2']))
+    const text = await explainedText(api, { path: '/v1/hosts/local/explain', token: admin.token })
+    assert.equal(text, await roostBeside(api, ['node', 'explain', 'local']))
+  })
+
+  it('look to everybody else as if there were none', async () => {
+    for (const id of ['getHosts', 'explainHosts'] as const) {
+      assert.deepEqual(await user.api.call(id), [])
+      const { entries, status } = await user.api.attempt(id, { object: 'local' })
+      assert.equal(status, 'error')
+      assert.deepEqual(
+        entries.map((entry) => 'error' in entry && entry.error),
+        [8],
+      )
+    }
+    assert.equal(await explainedText(api, { path: '/v1/hosts/explain', token: user.token }), '')
+  })
+})
