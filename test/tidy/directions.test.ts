@@ -9,6 +9,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'src/domain': [],
   'src/primitives': [],
   'src/x509': [],
+  'src/client': [],
   'src/contract': ['src/domain'],
   'src/db': ['src/domain'],
   'src/registry': ['src/domain'],
@@ -50,6 +51,8 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
 
 /** The packages that run in a workflow's sandbox. */
 const workflowPackages = new Set(['@temporalio/workflow', '@temporalio/common'])
+/** The packages that the client uses, in Node and in browsers. */
+const clientPackages = new Set(['openapi-fetch', 'eventsource-parser'])
 /**
  * The files of workflows that other folders may import. They have messages and search attributes, and never
  * what a workflow does.
@@ -124,6 +127,12 @@ describe('directions of imports', () => {
     const domain = sources.filter((file) => file.startsWith('src/domain/'))
     assert.ok(domain.length > 0)
     assertNone(offences(domain, (one) => one.file === undefined))
+  })
+
+  it('keep the client free of the modules of Node, because browsers run it, too', () => {
+    const client = sources.filter((file) => file.startsWith('src/client/'))
+    assert.ok(client.length > 0)
+    assertNone(offences(client, (one) => one.file === undefined && !clientPackages.has(one.specifier)))
   })
 
   it('let workflows load only what runs in their sandbox', () => {

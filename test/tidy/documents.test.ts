@@ -83,7 +83,9 @@ describe('packages', () => {
       ...packageFile.devDependencies,
       ...packageFile.optionalDependencies,
     }
-    const loose = Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+    const loose = Object.entries(all).filter(
+      ([, version]) => !/^(npm:[\w@/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+    )
     assertNone(loose.map(([name, version]) => `${name} ${version}`))
   })
 

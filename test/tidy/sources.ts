@@ -5,7 +5,7 @@ import path from 'node:path'
 export const checkout = path.resolve(import.meta.dirname, '../..')
 
 /** Files and folders that nobody wrote by hand. */
-const skipped = new Set(['node_modules', '.git', '.roost', 'coverage', '.roost-setup.json'])
+const skipped = new Set(['node_modules', '.git', '.roost', 'coverage', '.roost-setup.json', 'api-types.ts'])
 
 /** Returns every file that people wrote, as a path relative to the checkout. */
 export function writtenFiles(): readonly string[] {

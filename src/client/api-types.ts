@@ -1,0 +1,9289 @@
+// The types of the API, made from its contract by `npm run api-types`. Do not change them by hand.
+
+export interface paths {
+    "/v1/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status and configuration of instances
+         * @description Without identifiers all instances are returned, and their entries have no `status`. Needs a token with the scope `read`.
+         */
+        get: operations["getInstances"];
+        put?: never;
+        /**
+         * Create instances
+         * @description Creates one instance with its replicas per object of the body. With `autostart` the instances are started, and with `wait_timeout_ms` the answer waits until they run. Needs a token with the scope `operate`.
+         */
+        post: operations["createInstances"];
+        /**
+         * Delete instances
+         * @description A running instance is stopped by force. The identifiers are invalid and the name is free at once. Needs a token with the scope `operate`.
+         */
+        delete: operations["deleteInstances"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status and configuration of instances
+         * @description Without identifiers all instances are returned, and their entries have no `status`. Needs a token with the scope `read`.
+         */
+        get: operations["getInstancesLocal"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete instances
+         * @description A running instance is stopped by force. The identifiers are invalid and the name is free at once. Needs a token with the scope `operate`.
+         */
+        delete: operations["deleteInstancesLocal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List instances
+         * @description An array of filters selects instances in any of the states. Needs a token with the scope `read`.
+         */
+        get: operations["listInstances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Start instances
+         * @description Ends a restart sequence. Nothing happens to an instance that runs already. Needs a token with the scope `operate`.
+         */
+        put: operations["startInstances"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Start instances
+         * @description Ends a restart sequence. Nothing happens to an instance that runs already. Needs a token with the scope `operate`.
+         */
+        put: operations["startInstancesLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Stop instances
+         * @description Does not block: wait for the state `stopped`. Ends a restart sequence. Needs a token with the scope `operate`.
+         */
+        put: operations["stopInstances"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Stop instances
+         * @description Does not block: wait for the state `stopped`. Ends a restart sequence. Needs a token with the scope `operate`.
+         */
+        put: operations["stopInstancesLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/wait": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait for a state
+         * @description Blocks until every named instance is in its state, or until the timeout. Three forms: `uuid` or `name` with `timeout_ms`; `ids` with a `state` each and one `timeout_ms`; an array whose items carry `state` and `timeout_ms`. Needs a token with the scope `read`.
+         */
+        get: operations["waitInstances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/wait": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait for a state
+         * @description Blocks until every named instance is in its state, or until the timeout. Three forms: `uuid` or `name` with `timeout_ms`; `ids` with a `state` each and one `timeout_ms`; an array whose items carry `state` and `timeout_ms`. Needs a token with the scope `read`.
+         */
+        get: operations["waitInstancesLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Console log
+         * @description Returns the intersection of the wanted window with what is kept. Offsets count from the first byte that the instance ever printed and stay true when old output is dropped. Ends are exclusive. Needs a token with the scope `read`.
+         */
+        get: operations["getInstanceLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Console log
+         * @description Returns the intersection of the wanted window with what is kept. Offsets count from the first byte that the instance ever printed and stay true when old output is dropped. Ends are exclusive. Needs a token with the scope `read`.
+         */
+        get: operations["getInstanceLogsLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics of instances
+         * @description JSON with the request header `Accept: application/json`, otherwise the Prometheus text format. Needs a token with the scope `metrics`.
+         */
+        get: operations["getInstanceMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics of instances
+         * @description JSON with the request header `Accept: application/json`, otherwise the Prometheus text format. Needs a token with the scope `metrics`.
+         */
+        get: operations["getInstanceMetricsLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain instances
+         * @description Why an instance is awake, asleep or stopped, and what comes next. Its host is asked for what it knows, for at most a second. Needs a token with the scope `read`.
+         */
+        get: operations["explainInstances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain instances
+         * @description Why an instance is awake, asleep or stopped, and what comes next. Its host is asked for what it knows, for at most a second. Needs a token with the scope `read`.
+         */
+        get: operations["explainInstancesLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status and configuration of services
+         * @description Without identifiers all services are returned, and their entries have no `status`. Needs a token with the scope `read`.
+         */
+        get: operations["getServices"];
+        put?: never;
+        /**
+         * Create services
+         * @description Creates one service per object of the body. It stays until it is deleted, and nothing of it changes afterwards. Needs a token with the scope `operate` that is not limited to services.
+         */
+        post: operations["createServices"];
+        /**
+         * Delete services
+         * @description Fails while instances are attached. Name and domains are free at once; certificates of custom domains stay. Needs a token with the scope `operate`.
+         */
+        delete: operations["deleteServices"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status and configuration of services
+         * @description Without identifiers all services are returned, and their entries have no `status`. Needs a token with the scope `read`.
+         */
+        get: operations["getServicesLocal"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete services
+         * @description Fails while instances are attached. Name and domains are free at once; certificates of custom domains stay. Needs a token with the scope `operate`.
+         */
+        delete: operations["deleteServicesLocal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List services
+         * @description All filters of one object must match; an array of objects selects services that match any of them. Needs a token with the scope `read`.
+         */
+        get: operations["listServices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain services
+         * @description What a request to a service meets and why, and what comes next. Needs a token with the scope `read`.
+         */
+        get: operations["explainServices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain services
+         * @description What a request to a service meets and why, and what comes next. Needs a token with the scope `read`.
+         */
+        get: operations["explainServicesLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/autoscale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Autoscale configuration of services
+         * @description Services without a configuration are `unconfigured`. Without identifiers the answer is about all services. Needs a token with the scope `read`.
+         */
+        get: operations["getAutoscale"];
+        put?: never;
+        /**
+         * Configure autoscale of services
+         * @description Autoscale makes clones of the master and gives them back, as its policies say. The service is persistent from then on. Needs a token with the scope `operate`.
+         */
+        post: operations["createAutoscale"];
+        /**
+         * Delete the autoscale configuration of services
+         * @description All clones drain for at most the cooldown, and are deleted. The master stays, and is started if it is stopped. Needs a token with the scope `operate`.
+         */
+        delete: operations["deleteAutoscale"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}/autoscale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Autoscale configuration of services
+         * @description Services without a configuration are `unconfigured`. Without identifiers the answer is about all services. Needs a token with the scope `read`.
+         */
+        get: operations["getAutoscaleLocal"];
+        put?: never;
+        /**
+         * Configure autoscale of services
+         * @description Autoscale makes clones of the master and gives them back, as its policies say. The service is persistent from then on. Needs a token with the scope `operate`.
+         */
+        post: operations["createAutoscaleLocal"];
+        /**
+         * Delete the autoscale configuration of services
+         * @description All clones drain for at most the cooldown, and are deleted. The master stays, and is started if it is stopped. Needs a token with the scope `operate`.
+         */
+        delete: operations["deleteAutoscaleLocal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/autoscale/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain the autoscale of services
+         * @description How a service is scaled, what was decided and why, and what comes next. Needs a token with the scope `read`.
+         */
+        get: operations["explainAutoscale"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}/autoscale/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain the autoscale of services
+         * @description How a service is scaled, what was decided and why, and what comes next. Needs a token with the scope `read`.
+         */
+        get: operations["explainAutoscaleLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{owner}/autoscale/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Policies of the autoscale configuration of a service
+         * @description Without names all policies are returned. One that the path names and that does not exist fails the request with status 404. Needs a token with the scope `read`.
+         */
+        get: operations["getAutoscalePolicies"];
+        put?: never;
+        /**
+         * Add policies to the autoscale configuration of a service
+         * @description Adds one policy per object of the body. They count from the next look at the service on. Needs a token with the scope `operate`.
+         */
+        post: operations["addAutoscalePolicies"];
+        /**
+         * Delete policies of the autoscale configuration of a service
+         * @description The size of the service stays as it is. Needs a token with the scope `operate`.
+         */
+        delete: operations["deleteAutoscalePolicies"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{owner}/autoscale/policies/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Policies of the autoscale configuration of a service
+         * @description Without names all policies are returned. One that the path names and that does not exist fails the request with status 404. Needs a token with the scope `read`.
+         */
+        get: operations["getAutoscalePoliciesLocal"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete policies of the autoscale configuration of a service
+         * @description The size of the service stays as it is. Needs a token with the scope `operate`.
+         */
+        delete: operations["deleteAutoscalePoliciesLocal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/certificates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status and properties of certificates
+         * @description Without identifiers all certificates are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getCertificates"];
+        put?: never;
+        /**
+         * Upload certificates
+         * @description Uploads one certificate per object of the body. It is `valid` at once, is taken by domains that are created from then on, and is not renewed. Needs a token with the scope `operate` that is not limited to services.
+         */
+        post: operations["createCertificates"];
+        /**
+         * Delete certificates
+         * @description Fails while a domain of a service uses it. Needs a token with the scope `operate` that is not limited to services.
+         */
+        delete: operations["deleteCertificates"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/certificates/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status and properties of certificates
+         * @description Without identifiers all certificates are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getCertificatesLocal"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete certificates
+         * @description Fails while a domain of a service uses it. Needs a token with the scope `operate` that is not limited to services.
+         */
+        delete: operations["deleteCertificatesLocal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/certificates/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List certificates
+         * @description An array of objects selects certificates that match any of them. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["listCertificates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/certificates/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain certificates
+         * @description How a certificate stands, what was tried and seen, what that means and what to do. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["explainCertificates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/certificates/{object}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain certificates
+         * @description How a certificate stands, what was tried and seen, what that means and what to do. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["explainCertificatesLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of volumes
+         * @description Without identifiers all volumes are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getVolumes"];
+        put?: never;
+        /**
+         * Create volumes
+         * @description Creates one volume per object of the body. It gets an empty file system and then the state `available`, for which the answer waits a moment. Needs a token with the scope `operate` that is not limited to services.
+         */
+        post: operations["createVolumes"];
+        /**
+         * Delete volumes
+         * @description Fails while an instance is attached. What was written is overwritten on the host. Needs a token with the scope `operate` that is not limited to services.
+         */
+        delete: operations["deleteVolumes"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of volumes
+         * @description Without identifiers all volumes are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getVolumesLocal"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete volumes
+         * @description Fails while an instance is attached. What was written is overwritten on the host. Needs a token with the scope `operate` that is not limited to services.
+         */
+        delete: operations["deleteVolumesLocal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/attach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Attach volumes to instances
+         * @description The volume has to be `available` and the instance `stopped`; it is mounted at the next start. `at`, which is required, and `readonly` stand beside `attach_to` or inside it. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["attachVolumes"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/{object}/attach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Attach volumes to instances
+         * @description The volume has to be `available` and the instance `stopped`; it is mounted at the next start. `at`, which is required, and `readonly` stand beside `attach_to` or inside it. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["attachVolumesLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/detach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Detach volumes from instances
+         * @description The instance has to be `stopped`. Without `from` the volume is detached from whichever instance has it. It is persistent from then on. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["detachVolumes"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/{object}/detach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Detach volumes from instances
+         * @description The instance has to be `stopped`. Without `from` the volume is detached from whichever instance has it. It is persistent from then on. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["detachVolumesLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List volumes
+         * @description All filters of one object must match; an array of objects selects volumes that match any of them. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["listVolumes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain volumes
+         * @description What a volume is doing and why, and what comes next. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["explainVolumes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/volumes/{object}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain volumes
+         * @description What a volume is doing and why, and what comes next. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["explainVolumesLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/images/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List images
+         * @description All filters of one object must match; an array of objects selects images that match any of them. Needs a token with the scope `read` or `images:push` that is not limited to services.
+         */
+        get: operations["listImages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/quotas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Quota usage and limits
+         * @description Of the account that the token belongs to. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getQuotas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{object}/quotas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Quota usage and limits
+         * @description Of the account that the token belongs to. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getQuotasLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events of the account
+         * @description What happened to the objects of the account, the newest first. With `after` the oldest come first, and a client that goes on with the last id misses none. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the events of the account
+         * @description Server-sent events of the type `event` with an `id`, as they happen. A client that connects again with `Last-Event-ID` gets every event once. An event of the type `gap` says that events after that id are not kept any more, and with which id the stream goes on. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["followEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Properties of tokens
+         * @description Without identifiers all tokens are returned, and their entries have no `status`. Tokens that were revoked, or that expired more than 30 days ago, are not shown. Needs a token with all rights.
+         */
+        get: operations["getTokens"];
+        put?: never;
+        /**
+         * Create tokens
+         * @description Creates one token of the account per object of the body. Only this answer has the token itself. It does not outlive the token of the request. Needs a token with all rights.
+         */
+        post: operations["createTokens"];
+        /**
+         * Revoke tokens
+         * @description Within a second, no process accepts them any more. Needs a token with all rights.
+         */
+        delete: operations["deleteTokens"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Properties of tokens
+         * @description Without identifiers all tokens are returned, and their entries have no `status`. Tokens that were revoked, or that expired more than 30 days ago, are not shown. Needs a token with all rights.
+         */
+        get: operations["getTokensLocal"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke tokens
+         * @description Within a second, no process accepts them any more. Needs a token with all rights.
+         */
+        delete: operations["deleteTokensLocal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tokens/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tokens
+         * @description All tokens of the account, oldest first. An account has few, so the list has no pages. Needs a token with all rights.
+         */
+        get: operations["listTokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of hosts
+         * @description For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getHosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of hosts
+         * @description For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getHostsLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain hosts
+         * @description Whether a host is heard, what it has and how much room is left, and what that means. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["explainHosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/{object}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain hosts
+         * @description Whether a host is heard, what it has and how much room is left, and what that means. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["explainHostsLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The process is alive. */
+        get: operations["healthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The process can serve: its database answers. */
+        get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document. */
+        get: operations["openapi_json"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metrics of the process in the Prometheus text format. */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registry/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tokens of the image registry, for OCI clients. */
+        get: operations["registry_token"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        CreateInstancesObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Image reference; a tag is pinned to the digest that it has now. */
+            image: string;
+            /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+            args?: string | string[] | null;
+            /** @description Environment variables. */
+            env?: {
+                [key: string]: string;
+            } | null;
+            /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+            memory_mb?: number | null;
+            /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+            vcpus?: number | null;
+            service_group?: (({
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+                /** @description Published ports. */
+                services?: {
+                    /** @description Public port. */
+                    port: number;
+                    /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                    destination_port?: number | null;
+                    /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                    handlers?: ("tls" | "http" | "redirect")[] | null;
+                }[] | null;
+                /** @description Default with ports: one derived from the name. */
+                domains?: {
+                    /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                    name: string;
+                    certificate?: (({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    }) | null) | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    };
+                }[] | null;
+                /** @description Requests or connections of one instance above which the next one is woken; default 1. */
+                soft_limit?: number | null;
+                /** @description The most that one instance gets; default 65535. */
+                hard_limit?: number | null;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                /** @enum {unknown} */
+                name?: "" | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+                services?: unknown;
+                domains?: unknown;
+                /** @enum {unknown} */
+                soft_limit?: null;
+                /** @enum {unknown} */
+                hard_limit?: null;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+                services?: unknown;
+                domains?: unknown;
+                /** @enum {unknown} */
+                soft_limit?: null;
+                /** @enum {unknown} */
+                hard_limit?: null;
+            }) | null) | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                /** @enum {unknown} */
+                name?: "" | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+                services?: unknown;
+                domains?: unknown;
+                /** @enum {unknown} */
+                soft_limit?: null;
+                /** @enum {unknown} */
+                hard_limit?: null;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+                services?: unknown;
+                domains?: unknown;
+                /** @enum {unknown} */
+                soft_limit?: null;
+                /** @enum {unknown} */
+                hard_limit?: null;
+            };
+            /** @description The volume that is mounted at every start. */
+            volumes?: ({
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+                /** @description Size in MiB of a new volume. The account's limits are narrower: `limits.min_volume_mb` to `limits.max_volume_mb` in `GET /v1/users/quotas`. */
+                size_mb?: number | null;
+                /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+                at: string;
+                /** @description Nothing can be written; default false. */
+                readonly?: boolean | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                /** @enum {unknown} */
+                size_mb?: null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                /** @enum {unknown} */
+                size_mb?: null;
+                name: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                /** @enum {unknown} */
+                name?: "" | null;
+                size_mb: string | number;
+            })[] | null;
+            /** @description Start right after creation; default false. */
+            autostart?: boolean | null;
+            /** @description Additional instances with these properties; default 0. */
+            replicas?: number | null;
+            /** @description How long to wait for it to run; 0 does not wait, -1 waits as long as possible (290000 ms), and so does everything larger. */
+            wait_timeout_ms?: number | null;
+            /** @description The same wait in seconds, as newer clients give it; taken where both are given. */
+            timeout_s?: number | null;
+            /** @description Features. */
+            features?: ("scale-to-zero" | "delete-on-stop")[] | null;
+            /**
+             * @description When to restart after a stop from within; default never.
+             * @enum {string|null}
+             */
+            restart_policy?: "never" | "always" | "on-failure" | null;
+            scale_to_zero?: {
+                /**
+                 * @description When the instance goes to standby.
+                 * @enum {string}
+                 */
+                policy: "off" | "on" | "idle";
+                /** @description Time without traffic before standby; default 1000. */
+                cooldown_time_ms?: number | null;
+                /** @description Keep memory and connections in a snapshot; default false. */
+                stateful?: boolean | null;
+            } | null;
+        } | {
+            /** @constant */
+            autostart: true;
+        } | {
+            /** @enum {unknown} */
+            wait_timeout_ms?: 0 | null;
+            /** @enum {unknown} */
+            timeout_s?: 0 | null;
+        };
+        CreateInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    private_fqdn: string;
+                    private_ip: string;
+                    /** @description Only where it is attached to one. */
+                    service_group?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the service. */
+                        name: string;
+                        /** @description Subdomains of the metro domain have no certificate of their own. */
+                        domains: {
+                            /** @description Without a final dot. */
+                            fqdn: string;
+                            certificate?: {
+                                /**
+                                 * Format: uuid
+                                 * @description Identifier given at creation.
+                                 */
+                                uuid: string;
+                                name: string;
+                                /**
+                                 * @description State of the certificate.
+                                 * @enum {string}
+                                 */
+                                state: "pending" | "valid" | "error";
+                            };
+                        }[];
+                    };
+                    /** @description Only with `autostart` and `wait_timeout_ms`. */
+                    boot_time_us?: number;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    private_fqdn: string;
+                    private_ip: string;
+                    /** @description Only where it is attached to one. */
+                    service_group?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the service. */
+                        name: string;
+                        /** @description Subdomains of the metro domain have no certificate of their own. */
+                        domains: {
+                            /** @description Without a final dot. */
+                            fqdn: string;
+                            certificate?: {
+                                /**
+                                 * Format: uuid
+                                 * @description Identifier given at creation.
+                                 */
+                                uuid: string;
+                                name: string;
+                                /**
+                                 * @description State of the certificate.
+                                 * @enum {string}
+                                 */
+                                state: "pending" | "valid" | "error";
+                            };
+                        }[];
+                    };
+                    /** @description Only with `autostart` and `wait_timeout_ms`. */
+                    boot_time_us?: number;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description `<name>@sha256:<hex>`; official images have no user in front. */
+                    image?: string;
+                    /** @description Memory in MiB. */
+                    memory_mb?: number;
+                    /** @description Virtual CPUs. */
+                    vcpus?: number;
+                    args?: string[];
+                    env?: {
+                        [key: string]: string;
+                    };
+                    /** @description Starts in total. */
+                    start_count?: number;
+                    /** @description Restarts by the restart policy in total. */
+                    restart_count?: number;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    started_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    stopped_at?: string;
+                    /** @description Running time in total. */
+                    uptime_ms?: number;
+                    /** @description From the start to the finished boot of the kernel. */
+                    boot_time_us?: number;
+                    /** @description Origin of the stop, as bits. */
+                    stop_reason?: number;
+                    /** @description The application's exit code. */
+                    exit_code?: number;
+                    /** @description Kernel stop code. */
+                    stop_code?: number;
+                    /**
+                     * @description Restart policy.
+                     * @enum {string}
+                     */
+                    restart_policy?: "never" | "always" | "on-failure";
+                    restart?: {
+                        /** @description Restarts in this sequence. */
+                        attempt: number;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        next_at?: string;
+                    };
+                    features?: ("scale-to-zero" | "delete-on-stop")[];
+                    scale_to_zero?: {
+                        /** @description The policy is not off, and the instance does not speak against it at present. */
+                        enabled: boolean;
+                        /**
+                         * @description When the instance goes to standby.
+                         * @enum {string}
+                         */
+                        policy: "off" | "on" | "idle";
+                        /** @description Idle time before standby. */
+                        cooldown_time_ms: number;
+                        stateful: boolean;
+                    };
+                    /** @description Its memory, where standby kept it. */
+                    snapshot?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                    };
+                    /** @description Why the last start failed; of a wake on traffic too. Gone with the next success. */
+                    failure?: string;
+                    /** @description Only where it is attached to one. */
+                    service_group?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the service. */
+                        name: string;
+                        /** @description Subdomains of the metro domain have no certificate of their own. */
+                        domains: {
+                            /** @description Without a final dot. */
+                            fqdn: string;
+                            certificate?: {
+                                /**
+                                 * Format: uuid
+                                 * @description Identifier given at creation.
+                                 */
+                                uuid: string;
+                                name: string;
+                                /**
+                                 * @description State of the certificate.
+                                 * @enum {string}
+                                 */
+                                state: "pending" | "valid" | "error";
+                            };
+                        }[];
+                    };
+                    /** @description The volume that is attached; empty where there is none. */
+                    volumes?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the volume. */
+                        name: string;
+                        /** @description Path of the mount. */
+                        at: string;
+                        /** @description It is mounted, or will be, without the right to write. */
+                        readonly: boolean;
+                    }[];
+                    /** @description The master that autoscale made it of; only where it did. */
+                    clone_of?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the instance. */
+                        name: string;
+                    };
+                    private_fqdn?: string;
+                    private_ip?: string;
+                    network_interfaces?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        private_ip: string;
+                        mac: string;
+                        /** @description Bytes received, over all starts. */
+                        rx_bytes?: number;
+                        /** @description Packets received, over all starts. */
+                        rx_packets?: number;
+                        /** @description Bytes sent, over all starts. */
+                        tx_bytes?: number;
+                        /** @description Packets sent, over all starts. */
+                        tx_packets?: number;
+                    }[];
+                    /** @description Resident memory of the VMM; 0 when stopped. */
+                    rss_bytes?: number;
+                    /** @description CPU time, over all starts. */
+                    cpu_time_ms?: number;
+                    /** @description Established inbound connections without HTTP. */
+                    nconns?: number;
+                    /** @description HTTP requests in flight. */
+                    nreqs?: number;
+                    /** @description Inbound connections and requests that are queued. */
+                    nqueued?: number;
+                    /** @description Inbound connections and requests handled, in total. */
+                    ntotal?: number;
+                    /** @description To the start of the VMM process. Developers only. */
+                    vmm_start_time_us?: number;
+                    /** @description To the loaded kernel and initrd. Developers only. */
+                    vmm_load_time_us?: number;
+                    /** @description To the first instruction of the instance. Developers only. */
+                    vmm_ready_time_us?: number;
+                    /** @description To the first listening socket. Developers only. */
+                    net_time_us?: number;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description `<name>@sha256:<hex>`; official images have no user in front. */
+                    image?: string;
+                    /** @description Memory in MiB. */
+                    memory_mb?: number;
+                    /** @description Virtual CPUs. */
+                    vcpus?: number;
+                    args?: string[];
+                    env?: {
+                        [key: string]: string;
+                    };
+                    /** @description Starts in total. */
+                    start_count?: number;
+                    /** @description Restarts by the restart policy in total. */
+                    restart_count?: number;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    started_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    stopped_at?: string;
+                    /** @description Running time in total. */
+                    uptime_ms?: number;
+                    /** @description From the start to the finished boot of the kernel. */
+                    boot_time_us?: number;
+                    /** @description Origin of the stop, as bits. */
+                    stop_reason?: number;
+                    /** @description The application's exit code. */
+                    exit_code?: number;
+                    /** @description Kernel stop code. */
+                    stop_code?: number;
+                    /**
+                     * @description Restart policy.
+                     * @enum {string}
+                     */
+                    restart_policy?: "never" | "always" | "on-failure";
+                    restart?: {
+                        /** @description Restarts in this sequence. */
+                        attempt: number;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        next_at?: string;
+                    };
+                    features?: ("scale-to-zero" | "delete-on-stop")[];
+                    scale_to_zero?: {
+                        /** @description The policy is not off, and the instance does not speak against it at present. */
+                        enabled: boolean;
+                        /**
+                         * @description When the instance goes to standby.
+                         * @enum {string}
+                         */
+                        policy: "off" | "on" | "idle";
+                        /** @description Idle time before standby. */
+                        cooldown_time_ms: number;
+                        stateful: boolean;
+                    };
+                    /** @description Its memory, where standby kept it. */
+                    snapshot?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                    };
+                    /** @description Why the last start failed; of a wake on traffic too. Gone with the next success. */
+                    failure?: string;
+                    /** @description Only where it is attached to one. */
+                    service_group?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the service. */
+                        name: string;
+                        /** @description Subdomains of the metro domain have no certificate of their own. */
+                        domains: {
+                            /** @description Without a final dot. */
+                            fqdn: string;
+                            certificate?: {
+                                /**
+                                 * Format: uuid
+                                 * @description Identifier given at creation.
+                                 */
+                                uuid: string;
+                                name: string;
+                                /**
+                                 * @description State of the certificate.
+                                 * @enum {string}
+                                 */
+                                state: "pending" | "valid" | "error";
+                            };
+                        }[];
+                    };
+                    /** @description The volume that is attached; empty where there is none. */
+                    volumes?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the volume. */
+                        name: string;
+                        /** @description Path of the mount. */
+                        at: string;
+                        /** @description It is mounted, or will be, without the right to write. */
+                        readonly: boolean;
+                    }[];
+                    /** @description The master that autoscale made it of; only where it did. */
+                    clone_of?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the instance. */
+                        name: string;
+                    };
+                    private_fqdn?: string;
+                    private_ip?: string;
+                    network_interfaces?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        private_ip: string;
+                        mac: string;
+                        /** @description Bytes received, over all starts. */
+                        rx_bytes?: number;
+                        /** @description Packets received, over all starts. */
+                        rx_packets?: number;
+                        /** @description Bytes sent, over all starts. */
+                        tx_bytes?: number;
+                        /** @description Packets sent, over all starts. */
+                        tx_packets?: number;
+                    }[];
+                    /** @description Resident memory of the VMM; 0 when stopped. */
+                    rss_bytes?: number;
+                    /** @description CPU time, over all starts. */
+                    cpu_time_ms?: number;
+                    /** @description Established inbound connections without HTTP. */
+                    nconns?: number;
+                    /** @description HTTP requests in flight. */
+                    nreqs?: number;
+                    /** @description Inbound connections and requests that are queued. */
+                    nqueued?: number;
+                    /** @description Inbound connections and requests handled, in total. */
+                    ntotal?: number;
+                    /** @description To the start of the VMM process. Developers only. */
+                    vmm_start_time_us?: number;
+                    /** @description To the loaded kernel and initrd. Developers only. */
+                    vmm_load_time_us?: number;
+                    /** @description To the first instruction of the instance. Developers only. */
+                    vmm_ready_time_us?: number;
+                    /** @description To the first listening socket. Developers only. */
+                    net_time_us?: number;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description The same wait in seconds, as newer clients give it; taken where both are given. */
+            timeout_s?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        DeleteInstancesParameters: {
+            /** @description The same wait in seconds, as newer clients give it; taken where both are given. */
+            timeout_s?: number | null;
+        };
+        DeleteInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ListInstancesObject: {
+            /**
+             * @description State of an instance.
+             * @enum {string|null}
+             */
+            state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby" | null;
+        };
+        ListInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        StartInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description How long to wait for it to run; 0 does not wait, -1 waits as long as possible (290000 ms), and so does everything larger. */
+            wait_timeout_ms?: number | null;
+            /** @description The same wait in seconds, as newer clients give it; taken where both are given. */
+            timeout_s?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        StartInstancesParameters: {
+            /** @description How long to wait for it to run; 0 does not wait, -1 waits as long as possible (290000 ms), and so does everything larger. */
+            wait_timeout_ms?: number | null;
+            /** @description The same wait in seconds, as newer clients give it; taken where both are given. */
+            timeout_s?: number | null;
+        };
+        StartInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        StopInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Stop at once, without a clean shutdown; default false. */
+            force?: boolean | null;
+            /** @description How long connections may drain; default 0, -1 is as long as possible (3600000 ms). */
+            drain_timeout_ms?: number | null;
+        } & (({
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) & ({
+            /** @enum {unknown} */
+            force?: false | null;
+        } | {
+            /** @enum {unknown} */
+            drain_timeout_ms?: 0 | null;
+        }));
+        StopInstancesParameters: {
+            /** @description Stop at once, without a clean shutdown; default false. */
+            force?: boolean | null;
+            /** @description How long connections may drain; default 0, -1 is as long as possible (3600000 ms). */
+            drain_timeout_ms?: number | null;
+        } | {
+            /** @enum {unknown} */
+            force?: false | null;
+        } | {
+            /** @enum {unknown} */
+            drain_timeout_ms?: 0 | null;
+        };
+        StopInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        WaitInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /**
+             * @description The state to wait for; default running.
+             * @enum {string|null}
+             */
+            state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby" | null;
+            /** @description How long to wait; default -1, which waits as long as possible (290000 ms), and so does everything larger. */
+            timeout_ms?: number | null;
+            /** @description The same wait in seconds, as newer clients give it; taken where both are given. */
+            timeout_s?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        WaitInstancesParameters: {
+            /**
+             * @description The state to wait for; default running.
+             * @enum {string|null}
+             */
+            state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby" | null;
+            /** @description How long to wait; default -1, which waits as long as possible (290000 ms), and so does everything larger. */
+            timeout_ms?: number | null;
+            /** @description The same wait in seconds, as newer clients give it; taken where both are given. */
+            timeout_s?: number | null;
+        };
+        WaitInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetInstanceLogsObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Byte offset, from the end of the log where negative; default -4096. */
+            offset?: number | null;
+            /** @description Most bytes to return; default 4096, never more than 65536. */
+            limit?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetInstanceLogsParameters: {
+            /** @description Byte offset, from the end of the log where negative; default -4096. */
+            offset?: number | null;
+            /** @description Most bytes to return; default 4096, never more than 65536. */
+            limit?: number | null;
+        };
+        GetInstanceLogsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /** @description The bytes of `range`, in base64. */
+                    output: string;
+                    available: {
+                        /** @description First byte kept. */
+                        start: number;
+                        /** @description End of the log, exclusive. */
+                        end: number;
+                    };
+                    range: {
+                        /** @description First byte of `output`. */
+                        start: number;
+                        /** @description End of `output`, exclusive. */
+                        end: number;
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /** @description The bytes of `range`, in base64. */
+                    output: string;
+                    available: {
+                        /** @description First byte kept. */
+                        start: number;
+                        /** @description End of the log, exclusive. */
+                        end: number;
+                    };
+                    range: {
+                        /** @description First byte of `output`. */
+                        start: number;
+                        /** @description End of `output`, exclusive. */
+                        end: number;
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetInstanceMetricsObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetInstanceMetricsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description Starts in total. */
+                    start_count: number;
+                    /** @description Restarts by the restart policy in total. */
+                    restart_count: number;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    started_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    stopped_at?: string;
+                    /** @description Running time in total. */
+                    uptime_ms: number;
+                    /** @description Boot time of the last start. */
+                    boot_time_us?: number;
+                    /** @description Resident memory of the VMM; 0 when stopped. */
+                    rss_bytes: number;
+                    /** @description CPU time, over all starts. */
+                    cpu_time_ms: number;
+                    /** @description Bytes received, over all starts. */
+                    rx_bytes: number;
+                    /** @description Packets received, over all starts. */
+                    rx_packets: number;
+                    /** @description Bytes sent, over all starts. */
+                    tx_bytes: number;
+                    /** @description Packets sent, over all starts. */
+                    tx_packets: number;
+                    /** @description Established inbound connections without HTTP. */
+                    nconns: number;
+                    /** @description HTTP requests in flight. */
+                    nreqs: number;
+                    /** @description Inbound connections and requests that are queued. */
+                    nqueued: number;
+                    /** @description Inbound connections and requests handled, in total. */
+                    ntotal: number;
+                    /** @description To the first listening socket. Developers only. */
+                    net_time_us?: number;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description Starts in total. */
+                    start_count: number;
+                    /** @description Restarts by the restart policy in total. */
+                    restart_count: number;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    started_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    stopped_at?: string;
+                    /** @description Running time in total. */
+                    uptime_ms: number;
+                    /** @description Boot time of the last start. */
+                    boot_time_us?: number;
+                    /** @description Resident memory of the VMM; 0 when stopped. */
+                    rss_bytes: number;
+                    /** @description CPU time, over all starts. */
+                    cpu_time_ms: number;
+                    /** @description Bytes received, over all starts. */
+                    rx_bytes: number;
+                    /** @description Packets received, over all starts. */
+                    rx_packets: number;
+                    /** @description Bytes sent, over all starts. */
+                    tx_bytes: number;
+                    /** @description Packets sent, over all starts. */
+                    tx_packets: number;
+                    /** @description Established inbound connections without HTTP. */
+                    nconns: number;
+                    /** @description HTTP requests in flight. */
+                    nreqs: number;
+                    /** @description Inbound connections and requests that are queued. */
+                    nqueued: number;
+                    /** @description Inbound connections and requests handled, in total. */
+                    ntotal: number;
+                    /** @description To the first listening socket. Developers only. */
+                    net_time_us?: number;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ExplainInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        ExplainInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    /** @description Why only what is recorded is told; absent if all that was asked answered. */
+                    note?: string;
+                    /** @description The host on which it is placed. */
+                    host: string;
+                    /** @description What its host says; absent if it does not answer, or if the instance never started. */
+                    lease?: {
+                        /**
+                         * @description What the host does with the instance.
+                         * @enum {string}
+                         */
+                        phase: "none" | "starting" | "running" | "draining" | "standing-by" | "asleep" | "waking" | "stopping";
+                        awake: boolean;
+                        /** @description Gateways that may send traffic to it. */
+                        leases: number;
+                        /** @description HTTP requests in flight. */
+                        requests: number;
+                        /** @description Connections without HTTP. */
+                        connections: number;
+                        /** @description Requests and connections that wait. */
+                        queued: number;
+                        /** @description The instance itself speaks against standby. */
+                        disabled: boolean;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        idle_since?: string;
+                        /** @description It could sleep, but waits for its turn among those of its user. */
+                        held_back?: boolean;
+                        /** @description Why the last wake failed, and when the next try is permitted. */
+                        wake_failure?: {
+                            message: string;
+                            /**
+                             * Format: date-time
+                             * @description As in RFC 3339, in UTC.
+                             */
+                            retry_at: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        stalled_since?: string;
+                        /** @description The last standby that failed, because the disk had no room for the memory. */
+                        no_room?: {
+                            /**
+                             * Format: date-time
+                             * @description As in RFC 3339, in UTC.
+                             */
+                            at: string;
+                            /** @description Memory to be kept. */
+                            needed_mb: number;
+                            /** @description Room on the disk. */
+                            left_mb: number;
+                        };
+                    };
+                    /** @description Its volume, if something is the matter with that. */
+                    volume?: {
+                        /** @description What the object is doing at present and why. */
+                        now: string;
+                        /** @description What comes next by itself, with its time if that is known. */
+                        next: string;
+                        /** @description What went wrong last, if it still matters. */
+                        failure?: string;
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    /** @description Why only what is recorded is told; absent if all that was asked answered. */
+                    note?: string;
+                    /** @description The host on which it is placed. */
+                    host: string;
+                    /** @description What its host says; absent if it does not answer, or if the instance never started. */
+                    lease?: {
+                        /**
+                         * @description What the host does with the instance.
+                         * @enum {string}
+                         */
+                        phase: "none" | "starting" | "running" | "draining" | "standing-by" | "asleep" | "waking" | "stopping";
+                        awake: boolean;
+                        /** @description Gateways that may send traffic to it. */
+                        leases: number;
+                        /** @description HTTP requests in flight. */
+                        requests: number;
+                        /** @description Connections without HTTP. */
+                        connections: number;
+                        /** @description Requests and connections that wait. */
+                        queued: number;
+                        /** @description The instance itself speaks against standby. */
+                        disabled: boolean;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        idle_since?: string;
+                        /** @description It could sleep, but waits for its turn among those of its user. */
+                        held_back?: boolean;
+                        /** @description Why the last wake failed, and when the next try is permitted. */
+                        wake_failure?: {
+                            message: string;
+                            /**
+                             * Format: date-time
+                             * @description As in RFC 3339, in UTC.
+                             */
+                            retry_at: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        stalled_since?: string;
+                        /** @description The last standby that failed, because the disk had no room for the memory. */
+                        no_room?: {
+                            /**
+                             * Format: date-time
+                             * @description As in RFC 3339, in UTC.
+                             */
+                            at: string;
+                            /** @description Memory to be kept. */
+                            needed_mb: number;
+                            /** @description Room on the disk. */
+                            left_mb: number;
+                        };
+                    };
+                    /** @description Its volume, if something is the matter with that. */
+                    volume?: {
+                        /** @description What the object is doing at present and why. */
+                        now: string;
+                        /** @description What comes next by itself, with its time if that is known. */
+                        next: string;
+                        /** @description What went wrong last, if it still matters. */
+                        failure?: string;
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        CreateServicesObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Published ports. */
+            services?: {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            }[] | null;
+            /** @description Default with ports: one derived from the name. */
+            domains?: {
+                /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            }[] | null;
+            /** @description Requests or connections of one instance above which the next one is woken; default 1. */
+            soft_limit?: number | null;
+            /** @description The most that one instance gets; default 65535. */
+            hard_limit?: number | null;
+        };
+        CreateServicesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description Subdomains of the metro domain have no certificate of their own. */
+                    domains: {
+                        /** @description Without a final dot. */
+                        fqdn: string;
+                        certificate?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            name: string;
+                            /**
+                             * @description State of the certificate.
+                             * @enum {string}
+                             */
+                            state: "pending" | "valid" | "error";
+                        };
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description Subdomains of the metro domain have no certificate of their own. */
+                    domains: {
+                        /** @description Without a final dot. */
+                        fqdn: string;
+                        certificate?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            name: string;
+                            /**
+                             * @description State of the certificate.
+                             * @enum {string}
+                             */
+                            state: "pending" | "valid" | "error";
+                        };
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetServicesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetServicesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description It stays when its last instance is gone. */
+                    persistent?: boolean;
+                    /** @description Autoscale is enabled. */
+                    autoscale?: boolean;
+                    /** @description Load of one instance above which the next one is woken. */
+                    soft_limit?: number;
+                    /** @description The most load of one instance. */
+                    hard_limit?: number;
+                    services?: {
+                        /** @description Public port. */
+                        port: number;
+                        /** @description Port of the application; of a redirect, where it leads. */
+                        destination_port: number;
+                        handlers: ("tls" | "http" | "redirect")[];
+                    }[];
+                    /** @description Subdomains of the metro domain have no certificate of their own. */
+                    domains?: {
+                        /** @description Without a final dot. */
+                        fqdn: string;
+                        certificate?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            name: string;
+                            /**
+                             * @description State of the certificate.
+                             * @enum {string}
+                             */
+                            state: "pending" | "valid" | "error";
+                        };
+                    }[];
+                    instances?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description It stays when its last instance is gone. */
+                    persistent?: boolean;
+                    /** @description Autoscale is enabled. */
+                    autoscale?: boolean;
+                    /** @description Load of one instance above which the next one is woken. */
+                    soft_limit?: number;
+                    /** @description The most load of one instance. */
+                    hard_limit?: number;
+                    services?: {
+                        /** @description Public port. */
+                        port: number;
+                        /** @description Port of the application; of a redirect, where it leads. */
+                        destination_port: number;
+                        handlers: ("tls" | "http" | "redirect")[];
+                    }[];
+                    /** @description Subdomains of the metro domain have no certificate of their own. */
+                    domains?: {
+                        /** @description Without a final dot. */
+                        fqdn: string;
+                        certificate?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            name: string;
+                            /**
+                             * @description State of the certificate.
+                             * @enum {string}
+                             */
+                            state: "pending" | "valid" | "error";
+                        };
+                    }[];
+                    instances?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteServicesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        DeleteServicesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ListServicesObject: {
+            /** @description Only services that are, or are not, persistent. */
+            persistent?: boolean | null;
+            /** @description Only the service with exactly this domain. */
+            fqdn?: string | null;
+        };
+        ListServicesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ExplainServicesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        ExplainServicesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * @description What a request meets: an awake instance, one that starts, one that sleeps, a silent host, or nothing.
+                     * @enum {string}
+                     */
+                    state: "answered" | "waits" | "wakes" | "unknown" | "refused";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    services: {
+                        /** @description Public port. */
+                        port: number;
+                        /** @description What it does at present, as a phrase after its name. */
+                        does: string;
+                    }[];
+                    domains: {
+                        /** @description Without a final dot. */
+                        fqdn: string;
+                        /** @description What it does at present, as a phrase after its name. */
+                        does: string;
+                    }[];
+                    instances: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                        /** @description What it does at present, as a phrase after its name. */
+                        does: string;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * @description What a request meets: an awake instance, one that starts, one that sleeps, a silent host, or nothing.
+                     * @enum {string}
+                     */
+                    state: "answered" | "waits" | "wakes" | "unknown" | "refused";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    services: {
+                        /** @description Public port. */
+                        port: number;
+                        /** @description What it does at present, as a phrase after its name. */
+                        does: string;
+                    }[];
+                    domains: {
+                        /** @description Without a final dot. */
+                        fqdn: string;
+                        /** @description What it does at present, as a phrase after its name. */
+                        does: string;
+                    }[];
+                    instances: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                        /** @description What it does at present, as a phrase after its name. */
+                        does: string;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        CreateAutoscaleObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Fewest instances; default 1. The account's limits are narrower: `limits.min_autoscale_size` to `limits.max_autoscale_size` in `GET /v1/users/quotas`. */
+            min_size?: number | null;
+            /** @description Most instances; default 4. The account's limits are narrower: `limits.min_autoscale_size` to `limits.max_autoscale_size` in `GET /v1/users/quotas`. */
+            max_size?: number | null;
+            /** @description How long a new instance runs before it counts for the metric; default 1000. */
+            warmup_time_ms?: number | null;
+            /** @description How long an instance that is given back may drain at most; default 1000. */
+            cooldown_time_ms?: number | null;
+            /** @description The instance that is cloned. It is attached to the service. */
+            master: {
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            };
+            /** @description Policies to begin with. */
+            policies?: {
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name: string;
+                /**
+                 * @description The one type of policy that there is.
+                 * @enum {string}
+                 */
+                type: "step";
+                /**
+                 * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second; default cpu.
+                 * @enum {string|null}
+                 */
+                metric?: "cpu" | "in_flight" | "requests_per_second" | null;
+                /**
+                 * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent; default change. `absolute` is another word for `exact`.
+                 * @enum {string|null}
+                 */
+                adjustment_type?: "change" | "exact" | "percent" | "absolute" | null;
+                /** @description Ascending, without gap or overlap. */
+                steps: ({
+                    /** @description Least value of the step, from 0 to 1000000000; absent or null: open on this side. */
+                    lower_bound?: number | null;
+                    /** @description Where the step ends; the value itself belongs to the next one, from 0 to 1000000000; absent or null: open on this side. */
+                    upper_bound?: number | null;
+                    /** @description From -1000000 to 1000000; negative ones give instances back. */
+                    adjustment: number;
+                } | {
+                    lower_bound: string | number;
+                } | {
+                    upper_bound: string | number;
+                })[];
+            }[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        CreateAutoscaleParameters: {
+            /** @description Fewest instances; default 1. The account's limits are narrower: `limits.min_autoscale_size` to `limits.max_autoscale_size` in `GET /v1/users/quotas`. */
+            min_size?: number | null;
+            /** @description Most instances; default 4. The account's limits are narrower: `limits.min_autoscale_size` to `limits.max_autoscale_size` in `GET /v1/users/quotas`. */
+            max_size?: number | null;
+            /** @description How long a new instance runs before it counts for the metric; default 1000. */
+            warmup_time_ms?: number | null;
+            /** @description How long an instance that is given back may drain at most; default 1000. */
+            cooldown_time_ms?: number | null;
+            /** @description The instance that is cloned. It is attached to the service. */
+            master: {
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            };
+            /** @description Policies to begin with. */
+            policies?: {
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name: string;
+                /**
+                 * @description The one type of policy that there is.
+                 * @enum {string}
+                 */
+                type: "step";
+                /**
+                 * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second; default cpu.
+                 * @enum {string|null}
+                 */
+                metric?: "cpu" | "in_flight" | "requests_per_second" | null;
+                /**
+                 * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent; default change. `absolute` is another word for `exact`.
+                 * @enum {string|null}
+                 */
+                adjustment_type?: "change" | "exact" | "percent" | "absolute" | null;
+                /** @description Ascending, without gap or overlap. */
+                steps: ({
+                    /** @description Least value of the step, from 0 to 1000000000; absent or null: open on this side. */
+                    lower_bound?: number | null;
+                    /** @description Where the step ends; the value itself belongs to the next one, from 0 to 1000000000; absent or null: open on this side. */
+                    upper_bound?: number | null;
+                    /** @description From -1000000 to 1000000; negative ones give instances back. */
+                    adjustment: number;
+                } | {
+                    lower_bound: string | number;
+                } | {
+                    upper_bound: string | number;
+                })[];
+            }[] | null;
+        };
+        CreateAutoscaleAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetAutoscaleObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetAutoscaleAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /**
+                     * @description Whether there is a configuration.
+                     * @enum {string}
+                     */
+                    status: "success" | "unconfigured";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description Autoscale is enabled. */
+                    enabled?: boolean;
+                    /** @description Fewest instances. */
+                    min_size?: number;
+                    /** @description Most instances. */
+                    max_size?: number;
+                    /** @description Time before a new instance counts for the metric. */
+                    warmup_time_ms?: number;
+                    /** @description The most time to drain of one that is given back. */
+                    cooldown_time_ms?: number;
+                    master?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    };
+                    policies?: {
+                        /** @description Name of the policy, at most 31 characters. */
+                        name: string;
+                        /**
+                         * @description The one type of policy that there is.
+                         * @enum {string}
+                         */
+                        type: "step";
+                        enabled: boolean;
+                        /**
+                         * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second.
+                         * @enum {string}
+                         */
+                        metric: "cpu" | "in_flight" | "requests_per_second";
+                        /**
+                         * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent.
+                         * @enum {string}
+                         */
+                        adjustment_type: "change" | "exact" | "percent";
+                        steps: {
+                            /** @description Least value of the step. */
+                            lower_bound?: number;
+                            /** @description Where the next step begins. */
+                            upper_bound?: number;
+                            adjustment: number;
+                        }[];
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /**
+                     * @description Whether there is a configuration.
+                     * @enum {string}
+                     */
+                    status: "success" | "unconfigured";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description Autoscale is enabled. */
+                    enabled?: boolean;
+                    /** @description Fewest instances. */
+                    min_size?: number;
+                    /** @description Most instances. */
+                    max_size?: number;
+                    /** @description Time before a new instance counts for the metric. */
+                    warmup_time_ms?: number;
+                    /** @description The most time to drain of one that is given back. */
+                    cooldown_time_ms?: number;
+                    master?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    };
+                    policies?: {
+                        /** @description Name of the policy, at most 31 characters. */
+                        name: string;
+                        /**
+                         * @description The one type of policy that there is.
+                         * @enum {string}
+                         */
+                        type: "step";
+                        enabled: boolean;
+                        /**
+                         * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second.
+                         * @enum {string}
+                         */
+                        metric: "cpu" | "in_flight" | "requests_per_second";
+                        /**
+                         * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent.
+                         * @enum {string}
+                         */
+                        adjustment_type: "change" | "exact" | "percent";
+                        steps: {
+                            /** @description Least value of the step. */
+                            lower_bound?: number;
+                            /** @description Where the next step begins. */
+                            upper_bound?: number;
+                            adjustment: number;
+                        }[];
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteAutoscaleObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        DeleteAutoscaleAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ExplainAutoscaleObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        ExplainAutoscaleAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * @description Whether the service has a configuration, or one that is being closed.
+                     * @enum {string}
+                     */
+                    state: "no" | "yes" | "closing";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    /** @description Why only what is recorded is told; absent if all that was asked answered. */
+                    note?: string;
+                    /** @description Instances that count. */
+                    size: number;
+                    /** @description The size that was decided on. */
+                    target?: number;
+                    /** @description The master and its clones, in the order of their creation. */
+                    members: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                        /** @description Whether it is the instance that is cloned. */
+                        master: boolean;
+                        /** @description The host on which it is placed. */
+                        host: string;
+                        /**
+                         * @description Current state.
+                         * @enum {string}
+                         */
+                        state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                        /**
+                         * @description How autoscale counts it.
+                         * @enum {string}
+                         */
+                        standing: "counted" | "asleep" | "warming" | "restarting" | "failed" | "down" | "away";
+                        /** @description Why it is to be replaced. */
+                        failure?: string;
+                        load?: {
+                            cpu: number;
+                            in_flight: number;
+                            requests_per_second: number;
+                        };
+                    }[];
+                    /** @description Names of clones that were given back and still exist. */
+                    leaving: string[];
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    measured_at?: string;
+                    metrics?: {
+                        cpu: number;
+                        in_flight: number;
+                        requests_per_second: number;
+                    };
+                    /** @description The last decisions, the newest first. */
+                    decisions: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        /** @description What was decided and why. */
+                        what: string;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * @description Whether the service has a configuration, or one that is being closed.
+                     * @enum {string}
+                     */
+                    state: "no" | "yes" | "closing";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    /** @description Why only what is recorded is told; absent if all that was asked answered. */
+                    note?: string;
+                    /** @description Instances that count. */
+                    size: number;
+                    /** @description The size that was decided on. */
+                    target?: number;
+                    /** @description The master and its clones, in the order of their creation. */
+                    members: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                        /** @description Whether it is the instance that is cloned. */
+                        master: boolean;
+                        /** @description The host on which it is placed. */
+                        host: string;
+                        /**
+                         * @description Current state.
+                         * @enum {string}
+                         */
+                        state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                        /**
+                         * @description How autoscale counts it.
+                         * @enum {string}
+                         */
+                        standing: "counted" | "asleep" | "warming" | "restarting" | "failed" | "down" | "away";
+                        /** @description Why it is to be replaced. */
+                        failure?: string;
+                        load?: {
+                            cpu: number;
+                            in_flight: number;
+                            requests_per_second: number;
+                        };
+                    }[];
+                    /** @description Names of clones that were given back and still exist. */
+                    leaving: string[];
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    measured_at?: string;
+                    metrics?: {
+                        cpu: number;
+                        in_flight: number;
+                        requests_per_second: number;
+                    };
+                    /** @description The last decisions, the newest first. */
+                    decisions: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        /** @description What was decided and why. */
+                        what: string;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        AddAutoscalePoliciesObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name: string;
+            /**
+             * @description The one type of policy that there is.
+             * @enum {string}
+             */
+            type: "step";
+            /**
+             * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second; default cpu.
+             * @enum {string|null}
+             */
+            metric?: "cpu" | "in_flight" | "requests_per_second" | null;
+            /**
+             * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent; default change. `absolute` is another word for `exact`.
+             * @enum {string|null}
+             */
+            adjustment_type?: "change" | "exact" | "percent" | "absolute" | null;
+            /** @description Ascending, without gap or overlap. */
+            steps: ({
+                /** @description Least value of the step, from 0 to 1000000000; absent or null: open on this side. */
+                lower_bound?: number | null;
+                /** @description Where the step ends; the value itself belongs to the next one, from 0 to 1000000000; absent or null: open on this side. */
+                upper_bound?: number | null;
+                /** @description From -1000000 to 1000000; negative ones give instances back. */
+                adjustment: number;
+            } | {
+                lower_bound: string | number;
+            } | {
+                upper_bound: string | number;
+            })[];
+        };
+        AddAutoscalePoliciesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                policies: {
+                    /** @constant */
+                    status: "success";
+                    /** @description Name of the policy, at most 31 characters. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                policies: ({
+                    /** @constant */
+                    status: "success";
+                    /** @description Name of the policy, at most 31 characters. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetAutoscalePoliciesObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        GetAutoscalePoliciesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                policies: {
+                    /** @constant */
+                    status: "success";
+                    /** @description Name of the policy, at most 31 characters. */
+                    name: string;
+                    /**
+                     * @description The one type of policy that there is.
+                     * @enum {string}
+                     */
+                    type: "step";
+                    enabled: boolean;
+                    /**
+                     * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second.
+                     * @enum {string}
+                     */
+                    metric: "cpu" | "in_flight" | "requests_per_second";
+                    /**
+                     * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent.
+                     * @enum {string}
+                     */
+                    adjustment_type: "change" | "exact" | "percent";
+                    steps: {
+                        /** @description Least value of the step. */
+                        lower_bound?: number;
+                        /** @description Where the next step begins. */
+                        upper_bound?: number;
+                        adjustment: number;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                policies: ({
+                    /** @constant */
+                    status: "success";
+                    /** @description Name of the policy, at most 31 characters. */
+                    name: string;
+                    /**
+                     * @description The one type of policy that there is.
+                     * @enum {string}
+                     */
+                    type: "step";
+                    enabled: boolean;
+                    /**
+                     * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second.
+                     * @enum {string}
+                     */
+                    metric: "cpu" | "in_flight" | "requests_per_second";
+                    /**
+                     * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent.
+                     * @enum {string}
+                     */
+                    adjustment_type: "change" | "exact" | "percent";
+                    steps: {
+                        /** @description Least value of the step. */
+                        lower_bound?: number;
+                        /** @description Where the next step begins. */
+                        upper_bound?: number;
+                        adjustment: number;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteAutoscalePoliciesObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        DeleteAutoscalePoliciesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                policies: {
+                    /** @constant */
+                    status: "success";
+                    /** @description Name of the policy, at most 31 characters. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                policies: ({
+                    /** @constant */
+                    status: "success";
+                    /** @description Name of the policy, at most 31 characters. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        CreateCertificatesObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Common name: the domain that it is for, or a wildcard of one label; a final dot says nothing. */
+            cn: string;
+            /** @description PEM: the certificate and those that lead to its issuer, in any order. The root can be left out. */
+            chain: string;
+            /** @description PEM: the private key, RSA or EC, without a passphrase. It is never returned. */
+            pkey: string;
+        };
+        CreateCertificatesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                certificates: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                certificates: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetCertificatesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetCertificatesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                certificates: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description Without a final dot. */
+                    common_name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "pending" | "valid" | "error";
+                    /** @description Why the state is `error`, or the last attempt to get or renew the certificate failed. */
+                    reason?: string;
+                    /** @description Only while the state is `pending`. */
+                    validation?: {
+                        /** @description Attempts made. */
+                        attempt: number;
+                        /**
+                         * Format: date-time
+                         * @description The next attempt.
+                         */
+                        next?: string;
+                    };
+                    /** @description As in RFC 4514. */
+                    subject?: string;
+                    /** @description As in RFC 4514. */
+                    issuer?: string;
+                    /** @description Hexadecimal, in upper case. */
+                    serial_number?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_before?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_after?: string;
+                    /** @description Services with domains that it serves. */
+                    service_groups?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                certificates: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description Without a final dot. */
+                    common_name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "pending" | "valid" | "error";
+                    /** @description Why the state is `error`, or the last attempt to get or renew the certificate failed. */
+                    reason?: string;
+                    /** @description Only while the state is `pending`. */
+                    validation?: {
+                        /** @description Attempts made. */
+                        attempt: number;
+                        /**
+                         * Format: date-time
+                         * @description The next attempt.
+                         */
+                        next?: string;
+                    };
+                    /** @description As in RFC 4514. */
+                    subject?: string;
+                    /** @description As in RFC 4514. */
+                    issuer?: string;
+                    /** @description Hexadecimal, in upper case. */
+                    serial_number?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_before?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_after?: string;
+                    /** @description Services with domains that it serves. */
+                    service_groups?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteCertificatesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        DeleteCertificatesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                certificates: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                certificates: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ListCertificatesObject: {
+            /** @description Only certificates with exactly this common name. */
+            common_name?: string | null;
+        };
+        ListCertificatesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                certificates: {
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                certificates: ({
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ExplainCertificatesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        ExplainCertificatesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                certificates: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "pending" | "valid" | "error";
+                    /** @description Without a final dot. */
+                    common_name: string;
+                    /**
+                     * @description Whether it was uploaded or is got by the platform.
+                     * @enum {string}
+                     */
+                    origin: "uploaded" | "requested";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    /** @description The last attempts to get it, the newest first. */
+                    attempts: {
+                        /** @description The attempts of a certificate are numbered. */
+                        number: number;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        started_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        /** @description The authority that was asked. */
+                        authority?: string;
+                        /** @description How it ended, such as `issued` or `failed`. */
+                        outcome?: string;
+                        /** @description Why it did not succeed. */
+                        failure?: string;
+                        /** @description The problem as the authority wrote it. */
+                        problem?: {
+                            type: string;
+                            detail: string;
+                            status?: number;
+                        };
+                        /** @description What was seen: DNS, CAA records, ports and answers. */
+                        seen: string[];
+                        /** @description What that means. */
+                        means: string[];
+                        /** @description What to do, the likeliest to help first. */
+                        to_do: string[];
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                certificates: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "pending" | "valid" | "error";
+                    /** @description Without a final dot. */
+                    common_name: string;
+                    /**
+                     * @description Whether it was uploaded or is got by the platform.
+                     * @enum {string}
+                     */
+                    origin: "uploaded" | "requested";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    /** @description The last attempts to get it, the newest first. */
+                    attempts: {
+                        /** @description The attempts of a certificate are numbered. */
+                        number: number;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        started_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        /** @description The authority that was asked. */
+                        authority?: string;
+                        /** @description How it ended, such as `issued` or `failed`. */
+                        outcome?: string;
+                        /** @description Why it did not succeed. */
+                        failure?: string;
+                        /** @description The problem as the authority wrote it. */
+                        problem?: {
+                            type: string;
+                            detail: string;
+                            status?: number;
+                        };
+                        /** @description What was seen: DNS, CAA records, ports and answers. */
+                        seen: string[];
+                        /** @description What that means. */
+                        means: string[];
+                        /** @description What to do, the likeliest to help first. */
+                        to_do: string[];
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        CreateVolumesObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Size in MiB. The account's limits are narrower: `limits.min_volume_mb` to `limits.max_volume_mb` in `GET /v1/users/quotas`. */
+            size_mb: number;
+        };
+        CreateVolumesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                volumes: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                volumes: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetVolumesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetVolumesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                volumes: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "uninitialized" | "initializing" | "available" | "idle" | "mounted" | "busy" | "error";
+                    /** @description Why the state is `error`. */
+                    reason?: string;
+                    /** @description Size in MiB. */
+                    size_mb?: number;
+                    /** @description At most one instance. */
+                    attached_to?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the instance. */
+                        name: string;
+                    }[];
+                    /** @description Instances that are not stopped, or are about to start, with the volume. */
+                    mounted_by?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the instance. */
+                        name: string;
+                        /** @description It is mounted, or will be, without the right to write. */
+                        readonly: boolean;
+                    }[];
+                    /** @description It is mounted, or will be, without the right to write. */
+                    readonly?: boolean;
+                    /** @description It stays when the instance that it is attached to is deleted. */
+                    persistent?: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                volumes: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "uninitialized" | "initializing" | "available" | "idle" | "mounted" | "busy" | "error";
+                    /** @description Why the state is `error`. */
+                    reason?: string;
+                    /** @description Size in MiB. */
+                    size_mb?: number;
+                    /** @description At most one instance. */
+                    attached_to?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the instance. */
+                        name: string;
+                    }[];
+                    /** @description Instances that are not stopped, or are about to start, with the volume. */
+                    mounted_by?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description Name of the instance. */
+                        name: string;
+                        /** @description It is mounted, or will be, without the right to write. */
+                        readonly: boolean;
+                    }[];
+                    /** @description It is mounted, or will be, without the right to write. */
+                    readonly?: boolean;
+                    /** @description It stays when the instance that it is attached to is deleted. */
+                    persistent?: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteVolumesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        DeleteVolumesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                volumes: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                volumes: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        AttachVolumesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description The instance, which has to be stopped. */
+            attach_to: {
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+                /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+                at?: string | null;
+                /** @description Nothing can be written; default false. */
+                readonly?: boolean | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            };
+            /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+            at?: string | null;
+            /** @description Nothing can be written; default false. */
+            readonly?: boolean | null;
+        } & (({
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) & (({
+            at: string;
+            attach_to?: {
+                /** @enum {unknown} */
+                at?: null;
+            };
+        } | {
+            /** @enum {unknown} */
+            at?: null;
+            attach_to?: {
+                at: string;
+            };
+        }) & ({
+            /** @enum {unknown} */
+            readonly?: null;
+        } | {
+            attach_to?: {
+                /** @enum {unknown} */
+                readonly?: null;
+            };
+        })));
+        AttachVolumesParameters: {
+            /** @description The instance, which has to be stopped. */
+            attach_to: {
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+                /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+                at?: string | null;
+                /** @description Nothing can be written; default false. */
+                readonly?: boolean | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            };
+            /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+            at?: string | null;
+            /** @description Nothing can be written; default false. */
+            readonly?: boolean | null;
+        } & (({
+            at: string;
+            attach_to?: {
+                /** @enum {unknown} */
+                at?: null;
+            };
+        } | {
+            /** @enum {unknown} */
+            at?: null;
+            attach_to?: {
+                at: string;
+            };
+        }) & ({
+            /** @enum {unknown} */
+            readonly?: null;
+        } | {
+            attach_to?: {
+                /** @enum {unknown} */
+                readonly?: null;
+            };
+        }));
+        AttachVolumesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                volumes: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                volumes: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DetachVolumesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description The instance; without it, whichever instance has the volume. */
+            from?: (({
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            }) | null) | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            };
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        DetachVolumesParameters: {
+            /** @description The instance; without it, whichever instance has the volume. */
+            from?: (({
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            }) | null) | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            };
+        };
+        DetachVolumesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                volumes: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                volumes: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ListVolumesObject: {
+            /** @description Only volumes that are, or are not, persistent. */
+            persistent?: boolean | null;
+            /**
+             * @description Only volumes in this state.
+             * @enum {string|null}
+             */
+            state?: "uninitialized" | "initializing" | "available" | "idle" | "mounted" | "busy" | "error" | null;
+        };
+        ListVolumesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                volumes: {
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                volumes: ({
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ExplainVolumesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        ExplainVolumesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                volumes: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "uninitialized" | "initializing" | "available" | "idle" | "mounted" | "busy" | "error";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    /** @description The host whose disk has it. */
+                    host: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                volumes: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the volume. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "uninitialized" | "initializing" | "available" | "idle" | "mounted" | "busy" | "error";
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                    /** @description The host whose disk has it. */
+                    host: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ListImagesObject: {
+            /** @description `sha256:<hex>`, or with the name before an `@`. */
+            digest?: string | null;
+            /** @description `<name>:<tag>`, or the tag alone. */
+            tag?: string | null;
+        };
+        ListImagesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                images: {
+                    /** @description `<name>@sha256:<hex>`. */
+                    digest: string;
+                    tags: string[];
+                    /** @description The image has an initial file system. */
+                    initrd: boolean;
+                    /** @description Size with the initial file system. */
+                    size_in_bytes: number;
+                    /** @description Default arguments. */
+                    args?: string;
+                    /** @description Arguments of the kernel. */
+                    kernel_args?: string;
+                    labels?: {
+                        [key: string]: string;
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                images: ({
+                    /** @description `<name>@sha256:<hex>`. */
+                    digest: string;
+                    tags: string[];
+                    /** @description The image has an initial file system. */
+                    initrd: boolean;
+                    /** @description Size with the initial file system. */
+                    size_in_bytes: number;
+                    /** @description Default arguments. */
+                    args?: string;
+                    /** @description Arguments of the kernel. */
+                    kernel_args?: string;
+                    labels?: {
+                        [key: string]: string;
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetQuotasAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                quotas: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    used: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    hard: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    limits: {
+                        /** @description Least memory of an instance. */
+                        min_memory_mb: number;
+                        /** @description Most memory of an instance. */
+                        max_memory_mb: number;
+                        /** @description Fewest virtual CPUs of an instance. */
+                        min_vcpus: number;
+                        /** @description Most virtual CPUs of an instance. */
+                        max_vcpus: number;
+                        /** @description Least size of a volume. */
+                        min_volume_mb: number;
+                        /** @description Most size of a volume. */
+                        max_volume_mb: number;
+                        /** @description Least `min_size` of autoscale. */
+                        min_autoscale_size: number;
+                        /** @description Most `max_size` of autoscale. */
+                        max_autoscale_size: number;
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                quotas: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    used: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    hard: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    limits: {
+                        /** @description Least memory of an instance. */
+                        min_memory_mb: number;
+                        /** @description Most memory of an instance. */
+                        max_memory_mb: number;
+                        /** @description Fewest virtual CPUs of an instance. */
+                        min_vcpus: number;
+                        /** @description Most virtual CPUs of an instance. */
+                        max_vcpus: number;
+                        /** @description Least size of a volume. */
+                        min_volume_mb: number;
+                        /** @description Most size of a volume. */
+                        max_volume_mb: number;
+                        /** @description Least `min_size` of autoscale. */
+                        min_autoscale_size: number;
+                        /** @description Most `max_size` of autoscale. */
+                        max_autoscale_size: number;
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ListEventsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                events: {
+                    /** @description Identifier of the event. */
+                    id: number;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    at: string;
+                    /**
+                     * @description What happened.
+                     * @enum {string}
+                     */
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    object: {
+                        /**
+                         * @description Type of the object.
+                         * @enum {string}
+                         */
+                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid?: string;
+                        /** @description Name of the object. Images have only this. */
+                        name: string;
+                    };
+                    /** @description The state before. */
+                    from?: string;
+                    /** @description The state from then on. */
+                    to?: string;
+                    /** @description The reason, for people. */
+                    why: string;
+                    by: {
+                        /**
+                         * @description Who caused it.
+                         * @enum {string}
+                         */
+                        kind: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
+                        /** @description The label of the token, or its UUID. */
+                        name?: string;
+                    };
+                    /** @description The `X-Request-Id` of the request that asked for it. */
+                    request_id?: string;
+                    /** @description Numbers and words about it, for programs. */
+                    facts?: {
+                        [key: string]: string | number | boolean;
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                events: ({
+                    /** @description Identifier of the event. */
+                    id: number;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    at: string;
+                    /**
+                     * @description What happened.
+                     * @enum {string}
+                     */
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    object: {
+                        /**
+                         * @description Type of the object.
+                         * @enum {string}
+                         */
+                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid?: string;
+                        /** @description Name of the object. Images have only this. */
+                        name: string;
+                    };
+                    /** @description The state before. */
+                    from?: string;
+                    /** @description The state from then on. */
+                    to?: string;
+                    /** @description The reason, for people. */
+                    why: string;
+                    by: {
+                        /**
+                         * @description Who caused it.
+                         * @enum {string}
+                         */
+                        kind: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
+                        /** @description The label of the token, or its UUID. */
+                        name?: string;
+                    };
+                    /** @description The `X-Request-Id` of the request that asked for it. */
+                    request_id?: string;
+                    /** @description Numbers and words about it, for programs. */
+                    facts?: {
+                        [key: string]: string | number | boolean;
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        CreateTokensObject: {
+            /** @description What the token is for. */
+            label?: string | null;
+            /** @description What the token may be used for; default everything, also tokens. */
+            scopes?: ("read" | "operate" | "images:push" | "metrics")[] | null;
+            /** @description Names of services; the token sees and touches only these and their instances. Needs `scopes`. */
+            services?: string[] | null;
+            /** @description After how many seconds the token expires; default never. */
+            lifetime_s?: number | null;
+            /** @description Whether it sees the inner times of a start, which only a token that sees them can give. */
+            developer?: boolean | null;
+        } | {
+            services?: null;
+        } | {
+            scopes: ("read" | "operate" | "metrics")[];
+        };
+        CreateTokensAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                tokens: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description What the token is for. */
+                    label: string;
+                    /** @description Absent: the token has all rights. */
+                    scopes?: ("read" | "operate" | "images:push" | "metrics")[];
+                    /** @description Names. Absent: the token is not limited to services. */
+                    services?: string[];
+                    /** @description Whether it sees the inner times of a start. */
+                    developer: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description Absent: the token does not expire.
+                     */
+                    expires_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description Up to a minute too early. Absent: the token was never used.
+                     */
+                    last_used_at?: string;
+                    /** @description The token itself. It can not be read again. */
+                    token: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                tokens: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description What the token is for. */
+                    label: string;
+                    /** @description Absent: the token has all rights. */
+                    scopes?: ("read" | "operate" | "images:push" | "metrics")[];
+                    /** @description Names. Absent: the token is not limited to services. */
+                    services?: string[];
+                    /** @description Whether it sees the inner times of a start. */
+                    developer: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description Absent: the token does not expire.
+                     */
+                    expires_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description Up to a minute too early. Absent: the token was never used.
+                     */
+                    last_used_at?: string;
+                    /** @description The token itself. It can not be read again. */
+                    token: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetTokensObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+        };
+        GetTokensAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                tokens: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description What the token is for. */
+                    label: string;
+                    /** @description Absent: the token has all rights. */
+                    scopes?: ("read" | "operate" | "images:push" | "metrics")[];
+                    /** @description Names. Absent: the token is not limited to services. */
+                    services?: string[];
+                    /** @description Whether it sees the inner times of a start. */
+                    developer: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description Absent: the token does not expire.
+                     */
+                    expires_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description Up to a minute too early. Absent: the token was never used.
+                     */
+                    last_used_at?: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                tokens: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description What the token is for. */
+                    label: string;
+                    /** @description Absent: the token has all rights. */
+                    scopes?: ("read" | "operate" | "images:push" | "metrics")[];
+                    /** @description Names. Absent: the token is not limited to services. */
+                    services?: string[];
+                    /** @description Whether it sees the inner times of a start. */
+                    developer: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description Absent: the token does not expire.
+                     */
+                    expires_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description Up to a minute too early. Absent: the token was never used.
+                     */
+                    last_used_at?: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteTokensObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+        };
+        DeleteTokensAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                tokens: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description What the token is for. */
+                    label: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                tokens: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description What the token is for. */
+                    label: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ListTokensAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                tokens: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description What the token is for. */
+                    label: string;
+                    /** @description Absent: the token has all rights. */
+                    scopes?: ("read" | "operate" | "images:push" | "metrics")[];
+                    /** @description Names. Absent: the token is not limited to services. */
+                    services?: string[];
+                    /** @description Whether it sees the inner times of a start. */
+                    developer: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description Absent: the token does not expire.
+                     */
+                    expires_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description Up to a minute too early. Absent: the token was never used.
+                     */
+                    last_used_at?: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                tokens: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description What the token is for. */
+                    label: string;
+                    /** @description Absent: the token has all rights. */
+                    scopes?: ("read" | "operate" | "images:push" | "metrics")[];
+                    /** @description Names. Absent: the token is not limited to services. */
+                    services?: string[];
+                    /** @description Whether it sees the inner times of a start. */
+                    developer: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description Absent: the token does not expire.
+                     */
+                    expires_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description Up to a minute too early. Absent: the token was never used.
+                     */
+                    last_used_at?: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetHostsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        GetHostsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ExplainHostsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        ExplainHostsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        RequestFailure: {
+            /** @constant */
+            status: "error";
+            /** @description The messages of all errors; some clients show no other. */
+            message: string;
+            errors: {
+                /** @description HTTP status. */
+                status: number;
+                /** @description Numeric code of the error. */
+                error: number;
+                message: string;
+            }[];
+        };
+        /** @description Codes of `error`, with the sentences they come with. */
+        ErrorCodes: number;
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                details?: boolean;
+                metrics?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetInstancesObject"] | components["schemas"]["GetInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createInstances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateInstancesObject"] | components["schemas"]["CreateInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteInstancesObject"] | components["schemas"]["DeleteInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getInstancesLocal: {
+        parameters: {
+            query?: {
+                details?: boolean;
+                metrics?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteInstancesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    listInstances: {
+        parameters: {
+            query?: {
+                state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListInstancesObject"] | components["schemas"]["ListInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    startInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StartInstancesObject"] | components["schemas"]["StartInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    startInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StartInstancesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    stopInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StopInstancesObject"] | components["schemas"]["StopInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    stopInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StopInstancesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    waitInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                timeout_ms?: number;
+                timeout_s?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WaitInstancesObject"] | components["schemas"]["WaitInstancesObject"][] | {
+                    ids: ({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                        /**
+                         * @description The state to wait for; default running.
+                         * @enum {string|null}
+                         */
+                        state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby" | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    })[];
+                    /** @description How long to wait; default -1, which waits as long as possible (290000 ms), and so does everything larger. */
+                    timeout_ms?: number | null;
+                    /** @description The same wait in seconds, as newer clients give it; taken where both are given. */
+                    timeout_s?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    waitInstancesLocal: {
+        parameters: {
+            query?: {
+                state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                timeout_ms?: number;
+                timeout_s?: number;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WaitInstancesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getInstanceLogs: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetInstanceLogsObject"] | components["schemas"]["GetInstanceLogsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstanceLogsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getInstanceLogsLocal: {
+        parameters: {
+            query?: {
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetInstanceLogsParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstanceLogsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getInstanceMetrics: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetInstanceMetricsObject"] | components["schemas"]["GetInstanceMetricsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstanceMetricsAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getInstanceMetricsLocal: {
+        parameters: {
+            query?: {
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstanceMetricsAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExplainInstancesObject"] | components["schemas"]["ExplainInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainInstancesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainInstancesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getServices: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                details?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetServicesObject"] | components["schemas"]["GetServicesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createServices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateServicesObject"] | components["schemas"]["CreateServicesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteServices: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteServicesObject"] | components["schemas"]["DeleteServicesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getServicesLocal: {
+        parameters: {
+            query?: {
+                details?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteServicesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    listServices: {
+        parameters: {
+            query?: {
+                persistent?: boolean;
+                fqdn?: string;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListServicesObject"] | components["schemas"]["ListServicesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainServices: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExplainServicesObject"] | components["schemas"]["ExplainServicesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainServicesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainServicesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainServicesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getAutoscale: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetAutoscaleObject"] | components["schemas"]["GetAutoscaleObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetAutoscaleAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createAutoscale: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAutoscaleObject"] | components["schemas"]["CreateAutoscaleObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateAutoscaleAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteAutoscale: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteAutoscaleObject"] | components["schemas"]["DeleteAutoscaleObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteAutoscaleAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getAutoscaleLocal: {
+        parameters: {
+            query?: {
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetAutoscaleAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createAutoscaleLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAutoscaleParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateAutoscaleAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteAutoscaleLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteAutoscaleAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainAutoscale: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExplainAutoscaleObject"] | components["schemas"]["ExplainAutoscaleObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainAutoscaleAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainAutoscaleLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainAutoscaleAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getAutoscalePolicies: {
+        parameters: {
+            query?: {
+                name?: string[];
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object that these are parts of. */
+                owner: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetAutoscalePoliciesObject"] | components["schemas"]["GetAutoscalePoliciesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetAutoscalePoliciesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    addAutoscalePolicies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object that these are parts of. */
+                owner: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddAutoscalePoliciesObject"] | components["schemas"]["AddAutoscalePoliciesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddAutoscalePoliciesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteAutoscalePolicies: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object that these are parts of. */
+                owner: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteAutoscalePoliciesObject"] | components["schemas"]["DeleteAutoscalePoliciesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteAutoscalePoliciesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getAutoscalePoliciesLocal: {
+        parameters: {
+            query?: {
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object that these are parts of. */
+                owner: string;
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetAutoscalePoliciesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteAutoscalePoliciesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object that these are parts of. */
+                owner: string;
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteAutoscalePoliciesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getCertificates: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                details?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetCertificatesObject"] | components["schemas"]["GetCertificatesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createCertificates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCertificatesObject"] | components["schemas"]["CreateCertificatesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteCertificates: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteCertificatesObject"] | components["schemas"]["DeleteCertificatesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getCertificatesLocal: {
+        parameters: {
+            query?: {
+                details?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteCertificatesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    listCertificates: {
+        parameters: {
+            query?: {
+                common_name?: string;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListCertificatesObject"] | components["schemas"]["ListCertificatesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainCertificates: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExplainCertificatesObject"] | components["schemas"]["ExplainCertificatesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainCertificatesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainCertificatesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainCertificatesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getVolumes: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                details?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetVolumesObject"] | components["schemas"]["GetVolumesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createVolumes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateVolumesObject"] | components["schemas"]["CreateVolumesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteVolumes: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteVolumesObject"] | components["schemas"]["DeleteVolumesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getVolumesLocal: {
+        parameters: {
+            query?: {
+                details?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteVolumesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    attachVolumes: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttachVolumesObject"] | components["schemas"]["AttachVolumesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttachVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    attachVolumesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttachVolumesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttachVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    detachVolumes: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DetachVolumesObject"] | components["schemas"]["DetachVolumesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DetachVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    detachVolumesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DetachVolumesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DetachVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    listVolumes: {
+        parameters: {
+            query?: {
+                persistent?: boolean;
+                state?: "uninitialized" | "initializing" | "available" | "idle" | "mounted" | "busy" | "error";
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListVolumesObject"] | components["schemas"]["ListVolumesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListVolumesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainVolumes: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExplainVolumesObject"] | components["schemas"]["ExplainVolumesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainVolumesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainVolumesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainVolumesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    listImages: {
+        parameters: {
+            query?: {
+                digest?: string;
+                tag?: string;
+                namespace?: string;
+                tagged?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListImagesObject"] | components["schemas"]["ListImagesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListImagesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getQuotas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetQuotasAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getQuotasLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetQuotasAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                object?: string;
+                by?: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
+                since?: string;
+                until?: string;
+                before?: number;
+                after?: number;
+                count?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListEventsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    followEvents: {
+        parameters: {
+            query?: {
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                object?: string;
+                by?: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
+                last_event_id?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getTokens: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetTokensObject"] | components["schemas"]["GetTokensObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetTokensAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTokensObject"] | components["schemas"]["CreateTokensObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateTokensAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteTokens: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteTokensObject"] | components["schemas"]["DeleteTokensObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteTokensAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getTokensLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetTokensAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteTokensLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteTokensAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTokensAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getHosts: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetHostsObject"] | components["schemas"]["GetHostsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getHostsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainHosts: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExplainHostsObject"] | components["schemas"]["ExplainHostsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainHostsAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainHostsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainHostsAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The process is alive. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The process can serve: its database answers. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    openapi_json: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description This document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Metrics of the process in the Prometheus text format. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    registry_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tokens of the image registry, for OCI clients. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}
