@@ -32,7 +32,7 @@ export async function runCli(args: readonly string[], deps: CliDeps): Promise<Ex
 
 function createProgram(deps: CliDeps): Command {
   // Subcommands inherit these settings when they are made, so they come first.
-  const program = new Command('roost')
+  const program = new Command('roost admin')
     .description(
       'Administers a Roost stack: accounts, tokens, images, hosts, volumes, certificates, domains, autoscale, why instances are awake, and what works on this machine.',
     )

@@ -5,6 +5,7 @@ import type { Entry } from './answers.ts'
 import { baseAddress, createApiClient, headersOf, isAborted } from './client.ts'
 import type { ApiAccess } from './client.ts'
 import type { operations } from './api-types.ts'
+import { pause } from './pause.ts'
 
 export type UserEvent = Entry<'ListEventsAnswer'>
 type StreamQuery = NonNullable<operations['followEvents']['parameters']['query']>
@@ -142,18 +143,4 @@ function messageOf(type: string | undefined, data: string): StreamMessage | unde
   if (type === 'gap')
     return { kind: 'gap', message: (JSON.parse(data) as { readonly message: string }).message }
   return undefined
-}
-
-/** Waits, or less if the signal says so. */
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, milliseconds)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
 }

@@ -244,7 +244,7 @@ export const failures = {
   volumeInError: failure(
     ErrorCode.CannotBeUsed,
     200,
-    "Volume '{name}' cannot be used: {reason}; an operator can try 'roost volume repair'",
+    "Volume '{name}' cannot be used: {reason}; an operator can try 'roost admin volume repair'",
   ),
   volumeMounted: failure(
     ErrorCode.WrongState,

@@ -20,6 +20,14 @@ export interface ImportImageInput {
   readonly tokenUrl: string
   /** The user's token, in the form that the API accepts. */
   readonly token: string
+  /** Is told of each part before it is pushed. */
+  readonly onBlob?: (part: PushedPart) => void
+}
+
+export interface PushedPart {
+  readonly number: number
+  readonly count: number
+  readonly size: number
 }
 
 export interface ImportedImage {
@@ -41,7 +49,7 @@ export async function importImage(input: ImportImageInput): Promise<ImportedImag
   const image = await archive.image(input.imageInArchive)
   const http = createRegistryHttp({ url: input.registryUrl, token: userTokens(input) })
   try {
-    await pushArchivedImage(createRegistryUpload(http), image, { repository, tag })
+    await pushArchivedImage(createRegistryUpload(http), image, { repository, tag }, input.onBlob)
   } finally {
     await http.close()
   }
@@ -53,7 +61,12 @@ export async function pushArchivedImage(
   upload: RegistryUpload,
   image: ArchivedImage,
   target: { readonly repository: string; readonly tag: string },
+  onBlob: (part: PushedPart) => void = () => undefined,
 ): Promise<void> {
-  for (const blob of image.blobs) await upload.blob(target.repository, blob, () => blob.open())
+  const count = image.blobs.length
+  for (const [index, blob] of image.blobs.entries()) {
+    onBlob({ number: index + 1, count, size: blob.size })
+    await upload.blob(target.repository, blob, () => blob.open())
+  }
   await upload.manifest(target.repository, target.tag, image.manifest)
 }

@@ -113,7 +113,7 @@ describe('certificates from an ACME authority', function () {
     for (const object of [uuid, name, host]) {
       const { stdout } = await roost(scene.stack, 'cert', 'explain', object)
       assert.match(stdout, /127\.0\.0\.3/)
-      assert.match(stdout, /roost cert retry/)
+      assert.match(stdout, /roost admin cert retry/)
     }
 
     await scene.point(host)

@@ -11,14 +11,14 @@ const program = path.resolve(import.meta.dirname, '../../src/bin/roost.ts')
 const limitMs = 60_000
 
 /**
- * Runs `npx roost <args>` for the administrator of a stack and returns its output. Rejects if the exit code
+ * Runs `npx roost admin <args>` on the machine of a stack and returns its output. Rejects if the exit code
  * is not 0.
  */
 export async function roost(
   stack: Stack,
   ...args: readonly string[]
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  return run(process.execPath, [program, ...args], {
+  return run(process.execPath, [program, 'admin', ...args], {
     timeout: limitMs,
     env: { ...process.env, ROOST_DATA_DIR: stack.dataDir },
   })

@@ -44,6 +44,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     'src/acme',
     'src/x509',
   ],
+  'src/commands': ['src/client', 'src/domain', 'src/registry'],
   'src/settings': ['src/domain', 'src/contract', 'src/db'],
   workflows: ['src/domain'],
   activities: ['src/domain', 'src/db', 'src/host', 'src/acme', 'src/primitives', 'src/x509'],

@@ -83,7 +83,8 @@ async function list(deps: CliDeps, options: ListOptions): Promise<void> {
 
 async function revoke(deps: CliDeps, uuid: string, options: OutputOptions): Promise<void> {
   const revoked = isUuid(uuid) && (await deps.withDatabase((database) => revokeToken(database, uuid)))
-  if (!revoked) throw new CliFailure(`there is no token '${uuid}'; \`roost token list\` shows their uuids`)
+  if (!revoked)
+    throw new CliFailure(`there is no token '${uuid}'; \`roost admin token list\` shows their uuids`)
   answer(deps, options, { json: { uuid, revoked: true }, text: `token ${uuid} revoked` })
 }
 

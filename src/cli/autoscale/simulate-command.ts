@@ -13,8 +13,8 @@ const help = `
 The load is what is asked for of all instances together: millicores for cpu, requests for the other metrics. Instances share it
 evenly, and what is more than they can serve finds no room.
 
-  roost autoscale simulate --config autoscale.json --curve step --low 200 --high 3000
-  roost autoscale simulate --config autoscale.json --load monday.csv --boot-time 4000`
+  roost admin autoscale simulate --config autoscale.json --curve step --low 200 --high 3000
+  roost admin autoscale simulate --config autoscale.json --load monday.csv --boot-time 4000`
 
 export function addAutoscaleSimulateCommand(autoscale: Command, deps: CliDeps): void {
   const command = autoscale

@@ -84,7 +84,7 @@ async function retry(deps: CliDeps, wanted: string, { user, ...options }: OfUser
   const { uuid, name, commonName } = certificate
   answer(deps, options, {
     json: { uuid, name, trying: true },
-    text: `${name} is tried for ${commonName} now; \`roost cert explain ${name}\` says how it goes`,
+    text: `${name} is tried for ${commonName} now; \`roost admin cert explain ${name}\` says how it goes`,
   })
 }
 

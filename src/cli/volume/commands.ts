@@ -60,7 +60,7 @@ async function repair(deps: CliDeps, wanted: string, { user, ...options }: OfUse
     })
   })
   const { uuid, name, nodeId } = volume
-  const text = `host ${nodeId} ${volume.made ? 'checks and mends' : 'makes'} ${name} now; \`roost explain ${uuid}\` says how it goes`
+  const text = `host ${nodeId} ${volume.made ? 'checks and mends' : 'makes'} ${name} now; \`roost admin explain ${uuid}\` says how it goes`
   answer(deps, options, { json: { uuid, name, repairing: true }, text })
 }
 

@@ -52,7 +52,7 @@ const byState = {
   },
   [CertificateState.Error]: ({ name, commonName, attempt }) => ({
     now: `could not be got for ${commonName}, after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}`,
-    next: `nothing by itself; when what is wrong is mended, \`roost cert retry ${name}\` tries again at once`,
+    next: `nothing by itself; when what is wrong is mended, \`roost admin cert retry ${name}\` tries again at once`,
   }),
 } satisfies Record<CertificateState, (certificate: ExplainedCertificate) => Words>
 
@@ -72,7 +72,7 @@ function attemptUnderWay({ nextAtMs, putOff, step }: ExplainedCertificate, which
 function nextOf({ name, nextAtMs, putOff }: ExplainedCertificate, otherwise: string): string {
   if (nextAtMs === undefined) return otherwise
   const what = putOff ? 'the attempt goes on' : 'the next attempt'
-  return `${what}, at ${timeOf(nextAtMs)}; \`roost cert retry ${name}\` does not wait for that`
+  return `${what}, at ${timeOf(nextAtMs)}; \`roost admin cert retry ${name}\` does not wait for that`
 }
 
 function endOf({ validity }: ExplainedCertificate): string {

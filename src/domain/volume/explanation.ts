@@ -53,7 +53,7 @@ const byPhase = {
   }),
   [VolumePhase.Error]: ({ name, nodeId, made, failure, attachedTo }) => ({
     now: made ? 'can not be used as it is' : 'could not be made',
-    next: `nothing by itself; ${attachedTo?.live === true ? `once ${attachedTo.name} is stopped, ` : ''}\`roost volume repair ${name}\` has host ${nodeId} ${made ? 'check and mend all of it' : 'try once more'}`,
+    next: `nothing by itself; ${attachedTo?.live === true ? `once ${attachedTo.name} is stopped, ` : ''}\`roost admin volume repair ${name}\` has host ${nodeId} ${made ? 'check and mend all of it' : 'try once more'}`,
     failure: failure ?? 'not known',
   }),
 } satisfies Record<VolumePhase, (volume: ExplainedVolume) => Words>

@@ -209,7 +209,7 @@ describe('volumes and the instances that have them', () => {
       assert.deepEqual(await codes('data'), [
         [
           24,
-          "Volume 'data' cannot be used: its superblock is gone; an operator can try 'roost volume repair'",
+          "Volume 'data' cannot be used: its superblock is gone; an operator can try 'roost admin volume repair'",
         ],
       ])
     })

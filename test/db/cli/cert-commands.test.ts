@@ -142,7 +142,7 @@ describe('the roost command of certificates', () => {
       assert.equal(code, 0)
       assert.match(
         out,
-        /^shop-cert is not there yet: attempt 2 of 8 failed\.\nnext: the next attempt, at 2099-05-06T07:08:09\.000Z; `roost cert retry shop-cert`/,
+        /^shop-cert is not there yet: attempt 2 of 8 failed\.\nnext: the next attempt, at 2099-05-06T07:08:09\.000Z; `roost admin cert retry shop-cert`/,
       )
       assert.match(out, /\nwhy: the authority saw another page\n/)
       assert.match(out, /\nattempt 2 with ca\.test, /)
@@ -167,7 +167,7 @@ describe('the roost command of certificates', () => {
     await newCertificate('bad.example.test', { state: 'error', attempt: 8, name: 'bad-cert' })
     assert.match(
       (await roost('cert', 'explain', 'bad.example.test')).out,
-      /after 8 attempts\.\nnext: .*`roost cert retry bad-cert`/,
+      /after 8 attempts\.\nnext: .*`roost admin cert retry bad-cert`/,
     )
   })
 
@@ -179,7 +179,7 @@ describe('the roost command of certificates', () => {
     })
     const { code, out } = await roost('cert', 'retry', 'shop.example.test')
     assert.equal(code, 0)
-    assert.match(out, /is tried for shop\.example\.test now; `roost cert explain/)
+    assert.match(out, /is tried for shop\.example\.test now; `roost admin cert explain/)
     assert.deepEqual(
       retried.map(({ certificateUuid, recorded }) => [certificateUuid, recorded?.state, recorded?.revision]),
       [[uuid, 'error', 3]],

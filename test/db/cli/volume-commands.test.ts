@@ -72,7 +72,7 @@ describe('the roost command of volumes', () => {
     for (const wanted of ['mend-me', 'Mend-Me', volume.uuid]) {
       const { code, out } = await roost('volume', 'repair', wanted)
       assert.deepEqual([code, repaired.at(-1)?.volumeUuid], [0, volume.uuid])
-      assert.match(out, /^host local checks and mends mend-me now; `roost explain /)
+      assert.match(out, /^host local checks and mends mend-me now; `roost admin explain /)
     }
     assert.equal(repaired[0]?.recorded?.phase, VolumePhase.Ready)
   })

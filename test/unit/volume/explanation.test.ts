@@ -51,7 +51,12 @@ const cases: readonly [title: string, volume: Partial<ExplainedVolume>, now: str
     'is being checked and mended on host local, as an operator asked.',
     /available again/,
   ],
-  ['damaged', { phase: VolumePhase.Error }, 'can not be used as it is.', /`roost volume repair vol-a`.*mend/],
+  [
+    'damaged',
+    { phase: VolumePhase.Error },
+    'can not be used as it is.',
+    /`roost admin volume repair vol-a`.*mend/,
+  ],
   ['not made', { phase: VolumePhase.Error, made: false }, 'could not be made.', /try once more/],
   [
     'being deleted',
@@ -74,8 +79,8 @@ describe('what a volume is doing and why', () => {
     const attachedTo = { name: 'web', at: '/data', readonly: false }
     const next = (live: boolean) =>
       explainVolume({ ...ready, phase: VolumePhase.Error, attachedTo: { ...attachedTo, live } }).next
-    assert.match(next(true), /; once web is stopped, `roost volume repair vol-a`/)
-    assert.match(next(false), /; `roost volume repair vol-a`/)
+    assert.match(next(true), /; once web is stopped, `roost admin volume repair vol-a`/)
+    assert.match(next(false), /; `roost admin volume repair vol-a`/)
   })
 
   it('names the reason of an error, and nothing of the kind where there is none', () => {

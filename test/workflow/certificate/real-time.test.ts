@@ -118,7 +118,7 @@ describe('a requested certificate as a workflow, on a server with a clock', () =
       [
         '**error**: shop-ab12c could not be got for shop.example.test, after 1 attempt.',
         '',
-        '- next: nothing by itself; when what is wrong is mended, `roost cert retry shop-ab12c` tries again at once',
+        '- next: nothing by itself; when what is wrong is mended, `roost admin cert retry shop-ab12c` tries again at once',
         '- why: on a list',
       ].join('\n'),
     )

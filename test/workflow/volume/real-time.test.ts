@@ -140,7 +140,7 @@ describe('a volume as a workflow, on a server with a clock', () => {
     const details = await world.details()
     assert.match(
       details,
-      /^\*\*error\*\*: vol-data could not be made\.\n\n- next: .*`roost volume repair vol-data`/,
+      /^\*\*error\*\*: vol-data could not be made\.\n\n- next: .*`roost admin volume repair vol-data`/,
     )
     assert.match(details, /\n- 64 MB on host node-\w+, never made yet\n- why: fake VolumeUnusable$/)
     const { searchAttributes } = await env.client.workflow.getHandle(world.id).describe()

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import process from 'node:process'
+import { promisify } from 'node:util'
+import { startTestApi } from '../../support/api-server.ts'
+import type { TestApi } from '../../support/api-server.ts'
+import { createRoostProgram } from '../../support/roost-program.ts'
+import type { RoostProgram } from '../../support/roost-program.ts'
+
+const run = promisify(execFile)
+const program = path.resolve(import.meta.dirname, '../../../src/bin/roost.ts')
+
+describe('the completions', () => {
+  let api: TestApi
+  let roost: RoostProgram
+  let token: string
+  before(async () => {
+    api = await startTestApi()
+    const user = await api.addUser()
+    token = user.token
+    roost = await createRoostProgram({ url: api.url, token })
+    await user.api.one('createInstances', { body: { name: 'web', image: 'hello' } })
+    await user.api.one('createInstances', { body: { name: 'worker', image: 'hello' } })
+    await user.api.one('createVolumes', { body: { name: 'notes', size_mb: 64 } })
+    // The shells call the program by its name.
+    await mkdir(path.join(roost.home, 'bin'))
+    const script = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`
+    await writeFile(path.join(roost.home, 'bin', 'roost'), script, { mode: 0o755 })
+  })
+  after(async () => {
+    await roost.remove()
+    await api.close()
+  })
+
+  const environment = () => ({
+    PATH: `${path.join(roost.home, 'bin')}:${process.env['PATH']}`,
+    HOME: roost.home,
+    ROOST_ADDRESS: api.url,
+    ROOST_TOKEN: token,
+  })
+
+  /** What bash offers after these words, of which the last is not complete. */
+  async function offered(...words: readonly string[]): Promise<readonly string[]> {
+    const list = ['roost', ...words].map((word) => `'${word}'`).join(' ')
+    const script = `source <(roost completion bash); COMP_WORDS=(${list}); COMP_CWORD=${words.length}; _roost 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout } = await run('bash', ['-c', script], { env: environment() })
+    return stdout.split('\n').filter((line) => line !== '')
+  }
+
+  it('offer commands, subcommands and options in bash', async () => {
+    assert.deepEqual(await offered('st'), ['start', 'stop'])
+    assert.deepEqual(await offered('volume', 'at'), ['attach'])
+    assert.deepEqual(await offered('run', '--sc'), ['--scale-to-zero'])
+    assert.ok(!(await offered('')).includes('complete-words'))
+  })
+
+  it('offer the names of the account’s objects in bash', async () => {
+    assert.deepEqual(await offered('stop', 'w'), ['web', 'worker'])
+    assert.deepEqual(await offered('volume', 'attach', ''), ['notes'])
+    assert.deepEqual(await offered('volume', 'attach', 'notes', 'we'), ['web'])
+  })
+
+  it('offer nothing, and say nothing, if the API does not answer', async () => {
+    const { code, out, err } = await roost.run(['complete-words', '--', 'stop', ''], {
+      env: { ROOST_ADDRESS: 'http://127.0.0.1:9' },
+    })
+    assert.deepEqual([code, out, err], [0, '', ''])
+  })
+
+  for (const shell of ['zsh', 'fish'] as const) {
+    it(`are a script that ${shell} reads, where there is a ${shell}`, async function () {
+      const found = await run('sh', ['-c', `command -v ${shell}`]).catch(() => undefined)
+      if (found === undefined) return this.skip()
+      const { out } = await roost.run(['completion', shell])
+      const file = path.join(roost.home, `completion.${shell}`)
+      await writeFile(file, out)
+      await run(shell, ['-n', file], { env: environment() })
+      if (shell !== 'fish') return
+      const { stdout } = await run('fish', ['-c', `source ${file}; complete -C 'roost stop w'`], {
+        env: environment(),
+      })
+      assert.deepEqual(stdout.trim().split('\n'), ['web', 'worker'])
+    })
+  }
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { startTestApi } from '../../support/api-server.ts'
+import type { TestApi, TestUser } from '../../support/api-server.ts'
+import { createRoostProgram } from '../../support/roost-program.ts'
+import type { RoostProgram } from '../../support/roost-program.ts'
+import { until } from '../../support/until.ts'
+
+const inTime = { limitMs: 20_000 }
+
+describe('commands about instances', () => {
+  let api: TestApi
+  let user: TestUser
+  let roost: RoostProgram
+  before(async () => {
+    api = await startTestApi()
+    // Hosts bring first boots up at once.
+    api.nodes.firstBootUs = 20_000
+  })
+  beforeEach(async () => {
+    user = await api.addUser()
+    roost = await createRoostProgram({ url: api.url, token: user.token })
+  })
+  afterEach(() => roost.remove())
+  after(() => api.close())
+
+  it('run creates what its options say, and waits until it runs', async () => {
+    await user.api.one('createVolumes', { body: { name: 'notes', size_mb: 64 } })
+    const args = ['--name', 'web', '-p', '443:8080', '--domain', 'web', '-m', '256M', '-e', 'A=1', '-e', 'B']
+    const more = ['-v', 'notes:/data:ro', '--scale-to-zero', '--restart', 'always']
+    const run = await roost.run(['run', ...args, ...more, 'hello', '--', '/hello', '--port'], {
+      env: { B: 'two' },
+    })
+    assert.equal(run.code, 0, run.err)
+    assert.match(
+      run.out,
+      /^web is running, booted in \d+ ms; its private address is 10\..*\nhttps:\/\/web\.metro\.test\n$/,
+    )
+    const instance = await user.api.one('getInstances', { object: 'web' })
+    assert.deepEqual(instance.env, { A: '1', B: 'two' })
+    assert.deepEqual(instance.args, ['/hello', '--port'])
+    assert.deepEqual([instance.memory_mb, instance.restart_policy], [256, 'always'])
+    assert.deepEqual([instance.scale_to_zero?.policy, instance.scale_to_zero?.stateful], ['on', false])
+    assert.deepEqual([instance.volumes?.[0]?.at, instance.volumes?.[0]?.readonly], ['/data', true])
+  })
+
+  it('run says what is wrong with an argument before anything is made', async () => {
+    for (const [args, message] of [
+      [['-p', 'http'], /'http' is no port: .*443:8080/],
+      [['-m', 'much'], /'much' is no size/],
+      [['-v', 'notes'], /'notes' is no attachment/],
+      [['--scale-to-zero=always'], /'always' is no value for --scale-to-zero/],
+    ] as const) {
+      const run = await roost.run(['run', 'hello', ...args])
+      assert.equal(run.code, 2, run.err)
+      assert.match(run.err, message)
+    }
+    assert.deepEqual(await user.api.call('getInstances'), [])
+  })
+
+  it('run tells what the API refuses, and what to do where there is something', async () => {
+    const run = await roost.run(['run', 'nothing-like-it'])
+    assert.equal(run.code, 3)
+    assert.match(run.err, /^roost: .*nothing-like-it/)
+  })
+
+  it('ps fits every line into the terminal, and cuts none where there is none', async () => {
+    const name = `a-${'very-'.repeat(9)}long-name`
+    await user.api.one('createInstances', { body: { name, image: 'hello' } })
+    for (const columns of [60, 80, 100, 200]) {
+      const { out } = await roost.run(['ps'], { env: { COLUMNS: String(columns) } })
+      const lines = out.trimEnd().split('\n')
+      assert.equal(lines.length, 2)
+      for (const line of lines) assert.ok(line.length <= columns, `${line.length} of ${columns}: ${line}`)
+    }
+    assert.ok((await roost.run(['ps'])).out.includes(name))
+  })
+
+  it('ps and inspect write the entries of the API as JSON', async () => {
+    const { uuid } = await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
+    const ps = JSON.parse((await roost.run(['ps', '-o', 'json'])).out)
+    assert.deepEqual([ps.length, ps[0].uuid], [1, uuid])
+    assert.equal(JSON.parse((await roost.run(['inspect', uuid, '-o', 'json'])).out).name, 'one')
+  })
+
+  it('stop, start and rm tell of each instance, and fail if one of them does', async () => {
+    await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
+    const start = await roost.run(['start', '--no-wait', 'one'])
+    assert.deepEqual([start.code, start.out], [0, 'one is running\n'], start.err)
+    const stop = await roost.run(['stop', 'one', 'two'])
+    assert.equal(stop.code, 3)
+    assert.match(stop.out, /^one is /)
+    assert.match(stop.err, /No instance with name 'two'/)
+    const rm = await roost.run(['rm', 'one'])
+    assert.deepEqual([rm.code, rm.out], [0, 'one is deleted\n'])
+  })
+
+  it('logs writes the bytes that the instance printed', async () => {
+    const { uuid } = await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
+    const text = 'first\nsecond ☃\n'
+    const bytes = Buffer.from(text)
+    const outputBase64 = bytes.toString('base64')
+    const range = { availableStart: 0, availableEnd: bytes.length, rangeStart: 0, rangeEnd: bytes.length }
+    api.nodes.logs.set(uuid, { ...range, outputBase64 })
+    assert.equal((await roost.run(['logs', 'one'])).out, text)
+    assert.equal(JSON.parse((await roost.run(['logs', 'one', '-o', 'json'])).out).output, text)
+  })
+
+  it('events lists what happened, and follows it until Ctrl-C', async () => {
+    await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
+    const listed = await roost.run(['events', '--object', 'one', '-o', 'json'])
+    assert.equal(JSON.parse(listed.out)[0].object.name, 'one')
+    const following = roost.start(['events', '-f'])
+    await until('the past is shown', async () => following.out().includes('one'), inTime)
+    await user.api.one('createVolumes', { body: { name: 'later', size_mb: 64 } })
+    await until('the present is shown', async () => following.out().includes('later'), inTime)
+    following.child.kill('SIGINT')
+    const [code] = (await once(following.child, 'exit')) as [number]
+    assert.equal(code, 0)
+  })
+
+  it('top shows what instances use, once if nobody looks', async () => {
+    await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
+    const { code, out } = await roost.run(['top'])
+    assert.equal(code, 0)
+    assert.match(out, /^NAME +STATE +CPU /)
+    assert.match(out, /\none +stopped /)
+  })
+})
