@@ -32,6 +32,7 @@ compdef _roost roost
     set -l words (commandline -opc) (commandline -ct)
     $words[1] complete-words -- $words[2..-1] 2>/dev/null
 end
-complete -c roost -a '(__roost_words)'
+complete -c roost -f -a '(__roost_words)'
+complete -c roost -n '__fish_seen_subcommand_from push login upload' -F
 `,
 }

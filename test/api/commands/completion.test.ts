@@ -37,6 +37,7 @@ describe('the completions', () => {
   const environment = () => ({
     PATH: `${path.join(roost.home, 'bin')}:${process.env['PATH']}`,
     HOME: roost.home,
+    ...(process.env['LD_LIBRARY_PATH'] !== undefined && { LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'] }),
     ROOST_ADDRESS: api.url,
     ROOST_TOKEN: token,
   })
@@ -69,18 +70,20 @@ describe('the completions', () => {
     assert.deepEqual([code, out, err], [0, '', ''])
   })
 
+  // zsh completes only at a terminal, so this calls its function as it would, and shows what it adds.
+  const askZsh = `compdef() {}; compadd() { print -l "\${(@P)2}" }; _files() { print files }`
+  const askers = {
+    zsh: (file: string) => `${askZsh}; source ${file}; words=(roost stop w); CURRENT=3; _roost`,
+    fish: (file: string) => `source ${file}; complete -C 'roost stop w'`,
+  }
   for (const shell of ['zsh', 'fish'] as const) {
-    it(`are a script that ${shell} reads, where there is a ${shell}`, async function () {
+    it(`offer the same in ${shell}, where there is a ${shell}`, async function () {
       const found = await run('sh', ['-c', `command -v ${shell}`]).catch(() => undefined)
       if (found === undefined) return this.skip()
       const { out } = await roost.run(['completion', shell])
       const file = path.join(roost.home, `completion.${shell}`)
       await writeFile(file, out)
-      await run(shell, ['-n', file], { env: environment() })
-      if (shell !== 'fish') return
-      const { stdout } = await run('fish', ['-c', `source ${file}; complete -C 'roost stop w'`], {
-        env: environment(),
-      })
+      const { stdout } = await run(shell, ['-c', askers[shell](file)], { env: environment() })
       assert.deepEqual(stdout.trim().split('\n'), ['web', 'worker'])
     })
   }
