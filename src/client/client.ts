@@ -17,11 +17,11 @@ export interface ApiAccess {
  * contract. They throw `ApiFailure` if no answer came or the request as a whole failed; `answers.ts` reads
  * the entries of the answer.
  */
-export type ApiClient = Client<paths>
+export type ApiClient = Client<paths, 'application/json'>
 
 export function createApiClient(access: ApiAccess): ApiClient {
   const send = access.fetch ?? globalThis.fetch
-  const client = createClient<paths>({
+  const client = createClient<paths, 'application/json'>({
     baseUrl: baseAddress(access.address),
     headers: headersOf(access),
     fetch: (request) => send(request),

@@ -1,7 +1,5 @@
-import { ApiFailure, failureOf, withoutAnswer } from './api-failure.ts'
-import { failureOfEntry, isFailed } from './answers.ts'
-import { baseAddress, headersOf } from './client.ts'
-import type { ApiAccess } from './client.ts'
+import { one } from './answers.ts'
+import type { ApiClient } from './client.ts'
 
 /** The objects that the API explains. */
 export const ExplainedKind = {
@@ -14,34 +12,32 @@ export const ExplainedKind = {
 export type ExplainedKind = (typeof ExplainedKind)[keyof typeof ExplainedKind]
 
 /** An explanation has fields of its own for each kind; `text` is all of it for people. */
-export interface Explanation extends Readonly<Record<string, unknown>> {
+export interface Explanation {
   readonly text: string
 }
 
-const paths = {
-  [ExplainedKind.Instance]: (object) => `instances/${object}/explain`,
-  [ExplainedKind.Service]: (object) => `services/${object}/explain`,
-  [ExplainedKind.Volume]: (object) => `volumes/${object}/explain`,
-  [ExplainedKind.Certificate]: (object) => `certificates/${object}/explain`,
-  [ExplainedKind.Autoscale]: (object) => `services/${object}/autoscale/explain`,
-} satisfies Record<ExplainedKind, (object: string) => string>
+const readers = {
+  [ExplainedKind.Instance]: async (client, params) =>
+    one(await client.GET('/v1/instances/{object}/explain', params)),
+  [ExplainedKind.Service]: async (client, params) =>
+    one(await client.GET('/v1/services/{object}/explain', params)),
+  [ExplainedKind.Volume]: async (client, params) =>
+    one(await client.GET('/v1/volumes/{object}/explain', params)),
+  [ExplainedKind.Certificate]: async (client, params) =>
+    one(await client.GET('/v1/certificates/{object}/explain', params)),
+  [ExplainedKind.Autoscale]: async (client, params) =>
+    one(await client.GET('/v1/services/{object}/autoscale/explain', params)),
+} satisfies Record<ExplainedKind, Reader>
+
+type Reader = (
+  client: ApiClient,
+  params: { readonly params: { readonly path: { readonly object: string } } },
+) => Promise<Explanation>
 
 /** Reads the explanation of one object. Throws `ApiFailure`, as when there is no such object. */
 export async function readExplanation(
-  access: ApiAccess,
+  client: ApiClient,
   { kind, object }: { readonly kind: ExplainedKind; readonly object: string },
 ): Promise<Explanation> {
-  const path = paths[kind](encodeURIComponent(object))
-  const request = new Request(`${baseAddress(access.address)}/v1/${path}`, { headers: headersOf(access) })
-  const response = await (access.fetch ?? globalThis.fetch)(request).catch((error: unknown) => {
-    throw withoutAnswer(access.address, error)
-  })
-  if (!response.ok) throw await failureOf(response)
-  const { data = {} } = (await response.json()) as {
-    readonly data?: Readonly<Record<string, readonly object[]>>
-  }
-  const entry = Object.values(data)[0]?.[0]
-  if (entry === undefined) throw new ApiFailure('the answer of the API has no entry')
-  if (isFailed(entry)) throw failureOfEntry(entry)
-  return entry as Explanation
+  return await readers[kind](client, { params: { path: { object } } })
 }

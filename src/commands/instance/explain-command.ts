@@ -26,7 +26,7 @@ export async function explain(
 ): Promise<void> {
   for (const kind of kinds) {
     try {
-      const explanation = await readExplanation(session.access, { kind, object })
+      const explanation = await readExplanation(session.client, { kind, object })
       session.answer({ json: explanation, text: explanation.text })
       return
     } catch (error) {

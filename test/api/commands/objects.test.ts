@@ -74,6 +74,16 @@ describe('commands about services, volumes, autoscale and the account', () => {
     assert.match(await done('quota'), /^QUOTA +USED +OF\n/)
   })
 
+  it('explain finds an object of any kind by its name, and says why it is as it is', async () => {
+    await user.api.one('createInstances', { body: { name: 'web', image: 'hello' } })
+    await done('volume', 'create', 'notes', '--size', '64')
+    assert.match(await done('explain', 'web'), /^web .*\nnext: /)
+    assert.match(await done('explain', 'notes'), /^notes .*\nnext: /)
+    assert.equal(JSON.parse(await done('explain', 'web', '-o', 'json')).state, 'stopped')
+    const missing = await roost.run(['explain', 'nothing'])
+    assert.deepEqual([missing.code, missing.err], [3, "roost: nothing is named 'nothing'\n"])
+  })
+
   it('names the address that does not answer, and what to do', async () => {
     const ended = await roost.run(['ps'], { env: { ROOST_ADDRESS: 'http://127.0.0.1:9' } })
     assert.equal(ended.code, 5)
