@@ -15,7 +15,11 @@ Roost runs. Ctrl-C stops it; everything is kept in ${settings.dataDir}
   Image registry   ${addresses.registryUrl}
   Token of admin   ${token}
 
-Run an application as a virtual machine of its own, then look at it:
+Run an application as a virtual machine of its own, then look at it, in this checkout:
+
+  npx roost run hello --name first && npx roost ps
+
+The same over the API:
 
   ${curl} -X POST ${addresses.apiUrl}/v1/instances -H 'Content-Type: application/json' -d '{"name":"first","image":"official/hello:latest","memory_mb":128,"autostart":true}'
 

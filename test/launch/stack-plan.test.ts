@@ -127,6 +127,7 @@ describe('the plan of a stack', () => {
       assert.ok(text.includes(address), address)
     }
     assert.match(text, /https:\/\/<name>\.roost\.localhost.*npx roost ca/)
+    assert.match(text, /^ {2}npx roost run hello --name first && npx roost ps$/m)
     assert.match(text, /curl .*\$\(cat .*\/token\).* -X POST .*official\/hello:latest/)
   })
 })
