@@ -28,11 +28,12 @@ export async function* readLog(client: ApiClient, log: LogToRead): AsyncGenerato
     // The state is read before the log, so that the log of a stopped instance is complete.
     const isOver = !follow || (await isAtRest(client, log))
     let read = await page(client, { object, offset, signal })
-    // A page from the end begins in the middle of what is there; later pages follow it.
+    // What is there by now is read to its end, however much the instance prints meanwhile.
+    const { available } = read
     while (read.bytes.length > 0) {
       yield read.bytes
       offset = read.end
-      if (signal.aborted || read.end >= read.available) break
+      if (signal.aborted || read.end >= available) break
       read = await page(client, { object, offset, signal })
     }
     if (offset < 0) offset = read.end

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { failureOfEntry, isFailed } from '../client/answers.ts'
 import type { FailedEntry } from '../client/answers.ts'
-import { createApiClient } from '../client/client.ts'
+import { createApiClient, isAborted } from '../client/client.ts'
 import type { ApiClient } from '../client/client.ts'
 import { isUuid } from '../domain/object-name.ts'
 import type { Access } from './access.ts'
@@ -60,6 +60,13 @@ export async function openSession(deps: CommandDeps, options: GlobalOptions): Pr
       if (!wantsJson) deps.note(`${text}\n`)
     },
   }
+}
+
+/** Does work that goes on until Ctrl-C, which is then its regular end. */
+export async function untilInterrupted({ signal }: CommandDeps, work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) => {
+    if (!signal.aborted || !isAborted(error)) throw error
+  })
 }
 
 /** How a request names an object that a person has named. */

@@ -32,8 +32,13 @@ export async function readSecret(prompt: string): Promise<string> {
   // Readline echoes what is typed into its output, so that leads nowhere.
   const nowhere = new Writable({ write: (_piece, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  const ended = new AbortController()
+  // Ctrl-C and Ctrl-D reach a terminal in this mode as keys, and nothing else would end the question.
+  lines.once('SIGINT', () => ended.abort()).once('close', () => ended.abort())
   try {
-    return await lines.question('')
+    return await lines.question('', { signal: ended.signal })
+  } catch (cause) {
+    throw ended.signal.aborted ? new CommandFailure('nothing was given', { cause }) : cause
   } finally {
     lines.close()
     process.stderr.write('\n')

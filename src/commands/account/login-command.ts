@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { createApiClient } from '../../client/client.ts'
 import { parsedAddress } from '../access.ts'
 import type { CommandDeps } from '../command-deps.ts'
@@ -56,7 +57,7 @@ async function login(
   const profile: Profile = {
     address: parsed,
     token,
-    ...(ca !== undefined && { ca }),
+    ...(ca !== undefined && { ca: path.resolve(ca) }),
     ...(registry !== undefined && { registry: parsedAddress(registry) }),
   }
   // A token with any rights may be tried here; a wrong one is refused.

@@ -3,7 +3,7 @@ import type { Entry } from '../../client/answers.ts'
 import { ageText, bytesText, spanText } from '../output.ts'
 import type { Column } from '../output.ts'
 import type { CommandLine, Session } from '../session.ts'
-import { queryOf } from '../session.ts'
+import { queryOf, untilInterrupted } from '../session.ts'
 import { pause } from '../../client/pause.ts'
 
 type Instance = Entry<'GetInstancesAnswer'>
@@ -21,9 +21,10 @@ export function addListCommands({ program, session }: CommandLine): void {
     .command('top [instances...]')
     .description('show what instances use, every two seconds until Ctrl-C')
     .option('--once', 'show it once')
-    .action(async (names: readonly string[], options: { readonly once?: true }) =>
-      top(await session(), names, options.once === true),
-    )
+    .action(async (names: readonly string[], options: { readonly once?: true }) => {
+      const open = await session()
+      await untilInterrupted(open.deps, () => top(open, names, options.once === true))
+    })
 }
 
 async function list(session: Session, names: readonly string[]): Promise<void> {

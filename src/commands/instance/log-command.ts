@@ -1,5 +1,5 @@
 import { readLog } from '../../client/log-reader.ts'
-import { numberOption, usage } from '../session.ts'
+import { numberOption, untilInterrupted, usage } from '../session.ts'
 import type { CommandLine } from '../session.ts'
 
 interface LogOptions {
@@ -18,10 +18,12 @@ export function addLogCommand({ program, session }: CommandLine): void {
       if (wantsJson && follow) throw usage('a log that is followed has no JSON form: leave out -f or -o json')
       const offset = tail === undefined ? 0 : -tail
       const pieces: Uint8Array[] = []
-      for await (const bytes of readLog(client, { object, offset, follow, signal: deps.signal })) {
-        if (wantsJson) pieces.push(bytes)
-        else deps.write(bytes)
-      }
+      await untilInterrupted(deps, async () => {
+        for await (const bytes of readLog(client, { object, offset, follow, signal: deps.signal })) {
+          if (wantsJson) pieces.push(bytes)
+          else deps.write(bytes)
+        }
+      })
       if (wantsJson) deps.write(`${JSON.stringify({ output: Buffer.concat(pieces).toString('utf8') })}\n`)
     })
 }

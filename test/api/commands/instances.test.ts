@@ -103,6 +103,9 @@ describe('commands about instances', () => {
     const range = { availableStart: 0, availableEnd: bytes.length, rangeStart: 0, rangeEnd: bytes.length }
     api.nodes.logs.set(uuid, { ...range, outputBase64 })
     assert.equal((await roost.run(['logs', 'one'])).out, text)
+    // The instance is stopped, so nothing can follow.
+    const followed = await roost.run(['logs', '-f', 'one'])
+    assert.deepEqual([followed.code, followed.out], [0, text])
     assert.equal(JSON.parse((await roost.run(['logs', 'one', '-o', 'json'])).out).output, text)
   })
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFile, stat, writeFile, mkdir } from 'node:fs/promises'
+import { connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
+import { createServer } from 'node:tls'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
+import { makeTestCertificate } from '../../support/certificate-maker.ts'
 import { createRoostProgram } from '../../support/roost-program.ts'
 import type { RoostProgram } from '../../support/roost-program.ts'
 
@@ -62,6 +67,34 @@ describe('roost login', () => {
     const ps = await roost.run(['ps'], { env: { ROOST_ADDRESS: 'http://127.0.0.1:9' } })
     assert.equal(ps.code, 4)
     assert.match(ps.err, /ROOST_TOKEN/)
+  })
+
+  it('trusts the authority that it was given, and so do later commands', async () => {
+    const authority = await makeTestCertificate({ subject: 'CN=root', authority: true })
+    const made = await makeTestCertificate({
+      subject: 'CN=localhost',
+      names: ['localhost'],
+      issuer: authority,
+    })
+    // A proxy with TLS in front of the API, as the gateway is.
+    const { hostname: host, port } = new URL(api.url)
+    const proxy = createServer({ cert: made.pem, key: made.pkey }, (near) => {
+      const far = connect({ host, port: Number(port) })
+      near.on('error', () => far.destroy()).pipe(far)
+      far.on('error', () => near.destroy()).pipe(near)
+    }).listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const address = `https://localhost:${(proxy.address() as AddressInfo).port}`
+    await writeFile(path.join(roost.home, 'root.pem'), authority.pem)
+    const ca = path.join(roost.home, 'root.pem')
+    const refused = await roost.run(['login', address], { input: user.token })
+    assert.equal(refused.code, 5)
+    assert.match(refused.err, /certificate/)
+    const login = await roost.run(['login', address, '--ca', ca], { input: user.token })
+    assert.equal(login.code, 0, login.err)
+    const ps = await roost.run(['ps'])
+    assert.equal(ps.code, 0, ps.err)
+    proxy.close()
   })
 
   it('is not needed on the machine of the installation', async () => {
