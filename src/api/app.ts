@@ -1,5 +1,6 @@
 import Koa from 'koa'
 import { Router } from '@koa/router'
+import { maxStreams } from '../contract/limits.ts'
 import { operations } from '../contract/operations.ts'
 import type { OperationId, Operations } from '../contract/operations.ts'
 import type { Operation } from '../contract/operation.ts'
@@ -31,6 +32,7 @@ import { certificatesExplain } from './certificate/explain.ts'
 import { certificatesList } from './certificate/list.ts'
 import { certificatesStatus } from './certificate/status.ts'
 import { eventsList } from './event/list.ts'
+import { StreamPlaces } from './event/stream-places.ts'
 import { eventsStream } from './event/stream.ts'
 import { imagesList } from './image/list.ts'
 import { hostsExplain } from './host/explain.ts'
@@ -69,6 +71,7 @@ import { volumesStatus } from './volume/status.ts'
 
 /** One handler for each operation of the table. An operation without one does not compile. */
 function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Operations[Id]> } {
+  const places = new StreamPlaces(maxStreams)
   return {
     createInstances: instancesCreate(deps),
     getInstances: instancesStatus(deps),
@@ -107,7 +110,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     listImages: imagesList(deps),
     getQuotas: usersQuotas(deps),
     listEvents: eventsList(deps),
-    followEvents: eventsStream(deps),
+    followEvents: eventsStream(deps, places),
     createTokens: tokensCreate(deps),
     getTokens: tokensStatus(deps),
     deleteTokens: tokensDelete(deps),

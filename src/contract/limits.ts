@@ -45,11 +45,11 @@ export const maxEventsPerAccount = 1_000_000
 export const defaultEventCount = 100
 export const maxEventCount = 1_000
 /**
- * 429 with `Retry-After`. The most streams of events at one API process. If it has as many and another
- * account asks for one, one of the account with the most is ended. Its client connects again and misses no
- * event.
+ * 429 with `Retry-After`. The most streams, of events and of logs, at one API process. If it has as many
+ * and another account asks for one, one of the account with the most is ended. Its client connects again
+ * and misses no event.
  */
-export const maxEventStreams = 1_000
+export const maxStreams = 1_000
 /** How often a stream on which nothing happens sends a comment, so that proxies keep it open. */
 export const streamBeatMs = 15_000
 /** How long a client may take to receive what a stream has sent. A slower client is disconnected. */

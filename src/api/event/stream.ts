@@ -1,51 +1,34 @@
-import type { ServerResponse } from 'node:http'
-import { requestError } from '../../contract/errors.ts'
 import type { followEvents } from '../../contract/event/operations.ts'
-import { maxEventStreams } from '../../contract/limits.ts'
 import { beforeAllEvents, findEventPlace, findOldestEvent } from '../../db/event/read.ts'
 import { presentPlace, readEventsAfter } from '../../db/event/read.ts'
 import type { EventRow, EventsRead } from '../../db/event/read.ts'
 import type { EventPlace } from '../../db/event/read.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
-import { StreamLost, StreamWriter, streamTimes } from '../stream-writer.ts'
-import type { SentEvent, StreamTimes } from '../stream-writer.ts'
+import { streamTimes } from '../stream-writer.ts'
+import type { SentEvent, StreamTimes, StreamWriter } from '../stream-writer.ts'
+import { streamedAnswer } from '../streamed-answer.ts'
 import type { EventTail } from './event-tail.ts'
 import { EventTails, eventsPerRead } from './event-tails.ts'
 import { presentEvent } from './event-view.ts'
 import { passes } from './filter.ts'
-import { StreamPlaces } from './stream-places.ts'
+import type { StreamPlaces } from './stream-places.ts'
 
 type Filter = Parameters<typeof passes>[0]
 
-/** The seconds after which a client that found no place should try again. */
-const retryAfterSeconds = 5
-
 /** Follows the events of the account. */
-export function eventsStream(deps: ApiDeps): Handler<typeof followEvents> {
+export function eventsStream(deps: ApiDeps, places: StreamPlaces): Handler<typeof followEvents> {
   const tails = new EventTails(deps)
-  const places = new StreamPlaces(maxEventStreams)
   return async ({ query }, call) => {
     const { last_event_id, ...filter } = query
     const lastId = lastEventId(call.lastEventId) ?? last_event_id
     const { userUuid } = call.identity
     const start = await startOf(deps, userUuid, lastId)
-    return {
-      async stream(response) {
-        const place = places.take(userUuid)
-        if (place === undefined) {
-          const told = { limit: maxEventStreams, seconds: retryAfterSeconds }
-          throw requestError('tooManyStreams', told, { 'Retry-After': String(retryAfterSeconds) })
-        }
-        try {
-          await tails.with(userUuid, (tail) =>
-            new Stream({ deps, call, tail, filter, taken: place.signal }).run(response, start),
-          )
-        } finally {
-          place.leave()
-        }
-      },
-    }
+    return streamedAnswer({ deps, call, places }, (writer, ended) =>
+      tails.with(userUuid, (tail) =>
+        new Stream({ deps, call, tail, filter }).run(writer, { ...start, ended }),
+      ),
+    )
   }
 }
 
@@ -82,43 +65,25 @@ class Stream {
   readonly #tail: EventTail
   readonly #filter: Filter
   readonly #times: StreamTimes
-  readonly #ended: AbortSignal
 
   constructor(options: {
     readonly deps: ApiDeps
     readonly call: Call
     readonly tail: EventTail
     readonly filter: Filter
-    readonly taken: AbortSignal
   }) {
     this.#deps = options.deps
     this.#call = options.call
     this.#tail = options.tail
     this.#filter = options.filter
     this.#times = options.deps.settings.streamTimes ?? streamTimes
-    this.#ended = AbortSignal.any([options.deps.stopping, options.taken])
   }
 
-  /** Writes events until the client goes away or is too slow, or the token is not valid any more. */
-  async run(response: ServerResponse, { place, gap }: Start): Promise<void> {
-    const closed = new AbortController()
-    response.once('close', () => closed.abort())
-    const ended = AbortSignal.any([this.#ended, closed.signal])
-    const writer = new StreamWriter(response, this.#times)
-    try {
-      await writer.open()
-      if (gap !== undefined) await writer.send([gap])
-      await this.#follow(writer, { place, ended })
-      writer.end()
-    } catch (error) {
-      if (!(error instanceof StreamLost)) this.#call.log.warn({ err: error }, 'a stream of events broke off')
-      response.destroy()
-    }
-  }
-
-  async #follow(writer: StreamWriter, from: { readonly place: EventPlace; readonly ended: AbortSignal }) {
-    let { place } = from
-    const { ended } = from
+  /** Writes events until the stream has ended, or the token is not valid any more. */
+  async run(writer: StreamWriter, start: Start & { readonly ended: AbortSignal }): Promise<void> {
+    const { gap, ended } = start
+    let { place } = start
+    if (gap !== undefined) await writer.send([gap])
     while (!ended.aborted) {
       const read = this.#tail.after(place) ?? (await this.#page(place))
       place = read.place

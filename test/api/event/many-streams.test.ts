@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { maxEventStreams } from '../../../src/contract/limits.ts'
+import { maxStreams } from '../../../src/contract/limits.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { followEvents } from '../../support/followed-events.ts'
@@ -36,7 +36,7 @@ describe('as many streams of events as an API process serves', () => {
     this.timeout(60_000)
     const [ann, bob] = [await api.addUser(), await api.addUser()]
     const few = 100
-    const streams = [...(await followMany(ann, maxEventStreams - few)), ...(await followMany(bob, few))]
+    const streams = [...(await followMany(ann, maxStreams - few)), ...(await followMany(bob, few))]
     assert.deepEqual([...new Set(streams.map(({ status }) => status))], [200])
 
     await ann.api.one('createInstances', { body: { name: 'seen', image: 'hello' } })
@@ -46,13 +46,13 @@ describe('as many streams of events as an API process serves', () => {
 
     const full = await api.send({ path: '/v1/events/stream', token: ann.token })
     assert.equal(full.status, 429)
-    assert.equal(full.json.message, `All ${maxEventStreams} streams are taken: wait 5 s`)
+    assert.equal(full.json.message, `All ${maxStreams} streams are taken: wait 5 s`)
     assert.ok(full.headers['retry-after'])
 
     const late = await follow(await api.addUser())
     assert.equal(late.status, 200)
     await until('a stream has ended', async () => streams.some(({ ended }) => ended), { limitMs: 5_000 })
     assert.equal(streams.filter(({ ended }) => ended).length, 1)
-    assert.ok(streams.findLastIndex(({ ended }) => ended) < maxEventStreams - few)
+    assert.ok(streams.findLastIndex(({ ended }) => ended) < maxStreams - few)
   })
 })

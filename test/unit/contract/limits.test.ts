@@ -28,7 +28,7 @@ describe('docs/limits.md', () => {
     ['handlingTimeoutMs', `wait for a state | ${limits.handlingTimeoutMs / 1_000} s`],
     ['defaultRequestsPerSecond', `${limits.defaultRequestsPerSecond} per second`],
     ['requestBurstSeconds', `${limits.defaultRequestsPerSecond * limits.requestBurstSeconds} at once`],
-    ['maxEventStreams', `streams of events per API process | ${limits.maxEventStreams};`],
+    ['maxStreams', `streams of events and logs per API process | ${limits.maxStreams};`],
     ['slowStreamMs', `take what a stream has sent | ${limits.slowStreamMs / 1_000} s`],
     [
       'maxEventCount',
