@@ -80,7 +80,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     startInstances: instancesStart(deps),
     stopInstances: instancesStop(deps),
     waitInstances: instancesWait(deps),
-    getInstanceLogs: instancesLog(deps),
+    getInstanceLogs: instancesLog(deps, places),
     getInstanceMetrics: instancesMetrics(deps),
     explainInstances: instancesExplain(deps),
     createServices: servicesCreate(deps),

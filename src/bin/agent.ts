@@ -28,7 +28,7 @@ import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
 import { ToldImages } from '../host/images/told-images.ts'
 import { LeaseServer } from '../host/leases/lease-server.ts'
 import { sampleIntervalMs, UsageMeter } from '../host/instance/usage-meter.ts'
-import { readConsole } from '../host/console/console-reader.ts'
+import { ConsoleWaits } from '../host/console/console-waits.ts'
 import { openDrivers, subnetsInUse } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
 import { logSpans } from './span-log.ts'
@@ -151,6 +151,7 @@ const leaseServer = new LeaseServer({
   log,
   nowMs: Date.now,
 })
+const consoleWaits = new ConsoleWaits()
 const server = createAgentServer({
   agentSecret,
   log,
@@ -158,7 +159,8 @@ const server = createAgentServer({
     leaseServer.receive(request, socket, head)
   },
   answers: {
-    log: async (instanceUuid, window) => await readConsole(store.consoleDirectory(instanceUuid), window),
+    log: async (instanceUuid, request) =>
+      await consoleWaits.read(store.consoleDirectory(instanceUuid), request),
     async usage(instanceUuids) {
       await agent.leases.countsTold()
       return await meter.usageOf(instanceUuids)

@@ -202,7 +202,7 @@ export interface paths {
         };
         /**
          * Console log
-         * @description Returns the intersection of the wanted window with what is kept. Offsets count from the first byte that the instance ever printed and stay true when old output is dropped. Ends are exclusive. Needs a token with the scope `read`.
+         * @description Returns the intersection of the wanted window with what is kept. Offsets count from the first byte that the instance ever printed and stay true when old output is dropped. Ends are exclusive. With `follow` the answer is a stream that goes on with what the instance prints: events of the type `log` with one entry as data, and the end of its `range` as id. `Last-Event-ID` counts before `offset`. An event of the type `gap` says that bytes were dropped before they were sent, and one of the type `end` that the instance is deleted. Needs a token with the scope `read`.
          */
         get: operations["getInstanceLogs"];
         put?: never;
@@ -222,7 +222,7 @@ export interface paths {
         };
         /**
          * Console log
-         * @description Returns the intersection of the wanted window with what is kept. Offsets count from the first byte that the instance ever printed and stay true when old output is dropped. Ends are exclusive. Needs a token with the scope `read`.
+         * @description Returns the intersection of the wanted window with what is kept. Offsets count from the first byte that the instance ever printed and stay true when old output is dropped. Ends are exclusive. With `follow` the answer is a stream that goes on with what the instance prints: events of the type `log` with one entry as data, and the end of its `range` as id. `Last-Event-ID` counts before `offset`. An event of the type `gap` says that bytes were dropped before they were sent, and one of the type `end` that the instance is deleted. Needs a token with the scope `read`.
          */
         get: operations["getInstanceLogsLocal"];
         put?: never;
@@ -6978,6 +6978,7 @@ export interface operations {
                 name?: string[];
                 offset?: number;
                 limit?: number;
+                follow?: boolean;
             };
             header?: never;
             path?: never;
@@ -6996,6 +6997,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetInstanceLogsAnswer"];
+                    "text/event-stream": string;
                 };
             };
             /** @description The request as a whole failed. */
@@ -7014,6 +7016,7 @@ export interface operations {
             query?: {
                 offset?: number;
                 limit?: number;
+                follow?: boolean;
             };
             header?: never;
             path: {
@@ -7035,6 +7038,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetInstanceLogsAnswer"];
+                    "text/event-stream": string;
                 };
             };
             /** @description The request as a whole failed. */

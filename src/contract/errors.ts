@@ -5,6 +5,7 @@ import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { maxReportedErrors } from './limits.ts'
+import { readingFailures } from './reading-failures.ts'
 
 /** Every way in which a request or one of its objects can fail. */
 export const failures = {
@@ -57,7 +58,6 @@ export const failures = {
       "'size_mb' for a new volume each",
   ),
   invalidDnsName: failure(ErrorCode.Invalid, 400, "Invalid DNS name '{value}': {reason}"),
-  tooManyStreams: failure(ErrorCode.TooMany, 429, 'All {limit} streams are taken: wait {seconds} s', true),
   repeatedDomain: failure(ErrorCode.Invalid, 400, "Domain '{fqdn}' is given more than once in {place}"),
   certificateNotAllowed: failure(
     ErrorCode.CannotBeUsed,
@@ -326,7 +326,7 @@ export const failures = {
     true,
   ),
   timedOut: failure(ErrorCode.TimedOut, 200, 'Operation timed out', true),
-  hostUnreachable: failure(ErrorCode.OperationFailed, 200, 'The host of the instance does not answer', true),
+  ...readingFailures,
   ...autoscaleFailures,
   ...tokenFailures,
 } as const satisfies Record<string, Failure>

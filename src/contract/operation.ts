@@ -106,6 +106,11 @@ export interface Operation<
    * the client ends it.
    */
   readonly streams?: true
+  /**
+   * Present if `follow=true` in the query selects a stream of server-sent events in place of the answer. Each
+   * of the type `follows` has one entry as its data.
+   */
+  readonly follows?: string
   /** Present if the answer can also be text. */
   readonly textForm?: TextForm
   readonly summary: string

@@ -54,6 +54,8 @@ export interface LogRequest {
   /** Where the window begins. Negative: counted from the end. */
   readonly offset: number
   readonly limit: number
+  /** Present: the host answers when the log goes on after `offset`, or after this time. */
+  readonly wait?: { readonly ms: number; readonly signal: AbortSignal }
 }
 
 /** A host did not answer, or its answer was not sound. */
@@ -83,6 +85,8 @@ const firstBootDelayMs = 1_000
  * another.
  */
 export const maxFirstBoots = 32
+/** The most waits for logs at one host. There are no more streams in a process. */
+const maxLogWaits = 1_000
 const connectTimeoutMs = 1_000
 /** The most connections to each host. Further calls wait. */
 const maxConnections = 16
@@ -102,34 +106,26 @@ export function createNodeClient(options: {
   readonly nowMs: () => number
 }): NodeClient {
   const agent = connectionsTo(maxConnections)
-  // First boots last long. They have connections of their own, so that no read waits for them.
+  // First boots and waits for logs last long. They have connections of their own, so that no read waits for
+  // them.
   const boots = connectionsTo(maxFirstBoots)
+  const waits = connectionsTo(maxLogWaits)
   const addresses = createAddressBook(options)
 
-  async function call(nodeId: string, path: string, init: NodeRequest) {
-    try {
-      const answer = await send(agent, await addresses.find(nodeId), path, init)
-      if (answer.statusCode !== 401) return answer
-    } catch (error) {
-      if (error instanceof NodeUnavailable) throw error
-      // A call to the old port or with the old secret of a restarted agent is refused at once. This call got
-      // no answer in time, so another try would get none either.
-      if (isTimeout(error)) throw unanswered(nodeId, error)
-    }
-    // The agent may have been restarted on another port or with another secret.
-    addresses.forget()
-    try {
-      return await send(agent, await addresses.find(nodeId), path, init)
-    } catch (error) {
-      if (error instanceof NodeUnavailable) throw error
-      throw unanswered(nodeId, error)
-    }
-  }
+  const call = callsTo(addresses, agent)
 
   return {
-    async readLog(instance, { offset, limit }) {
-      const path = `/instances/${instance.uuid}/log?offset=${offset}&limit=${limit}`
-      const answer = await call(instance.nodeId, path, { method: 'GET' })
+    async readLog(instance, { offset, limit, wait }) {
+      const window = `/instances/${instance.uuid}/log?offset=${offset}&limit=${limit}`
+      const answer =
+        wait === undefined
+          ? await call(instance.nodeId, window, { method: 'GET' })
+          : await call(instance.nodeId, `${window}&wait=${wait.ms}`, {
+              method: 'GET',
+              timeoutMs: wait.ms + callTimeoutMs,
+              dispatcher: waits,
+              signal: wait.signal,
+            })
       if (answer.statusCode === 404) return emptyLog
       return expectOk(answer, instance.nodeId).json as LogWindow
     },
@@ -169,8 +165,38 @@ export function createNodeClient(options: {
       }
     },
     async close() {
-      await Promise.all([agent.close(), boots.destroy()])
+      await Promise.all([agent.close(), boots.destroy(), waits.destroy()])
     },
+  }
+}
+
+/**
+ * Calls that are sent again to the new address or with the new secret if the agent was restarted. They
+ * go over the connections of `agent` unless they name others.
+ */
+function callsTo(addresses: ReturnType<typeof createAddressBook>, agent: Dispatcher) {
+  return async (
+    nodeId: string,
+    path: string,
+    { dispatcher = agent, ...init }: NodeRequest & { readonly dispatcher?: Dispatcher },
+  ): Promise<NodeAnswer> => {
+    try {
+      const answer = await send(dispatcher, await addresses.find(nodeId), path, init)
+      if (answer.statusCode !== 401) return answer
+    } catch (error) {
+      if (error instanceof NodeUnavailable) throw error
+      // A call to the old port or with the old secret of a restarted agent is refused at once. This call got
+      // no answer in time, so another try would get none either.
+      if (isTimeout(error) || init.signal?.aborted === true) throw unanswered(nodeId, error)
+    }
+    // The agent may have been restarted on another port or with another secret.
+    addresses.forget()
+    try {
+      return await send(dispatcher, await addresses.find(nodeId), path, init)
+    } catch (error) {
+      if (error instanceof NodeUnavailable) throw error
+      throw unanswered(nodeId, error)
+    }
   }
 }
 
@@ -207,6 +233,8 @@ interface NodeRequest {
   readonly body?: unknown
   /** Absent: `callTimeoutMs`. */
   readonly timeoutMs?: number
+  /** Ends the call before its time. */
+  readonly signal?: AbortSignal
 }
 
 interface NodeAnswer {
@@ -224,12 +252,17 @@ async function send(
     dispatcher,
     method: init.method,
     headers: { authorization: `Bearer ${node.agentSecret}`, 'content-type': 'application/json' },
-    signal: AbortSignal.timeout(init.timeoutMs ?? callTimeoutMs),
+    signal: signalOf(init),
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
   })
   if (response.statusCode === 200) return { statusCode: 200, json: await response.body.json() }
   await response.body.dump()
   return { statusCode: response.statusCode, json: undefined }
+}
+
+function signalOf({ timeoutMs = callTimeoutMs, signal }: NodeRequest): AbortSignal {
+  const limit = AbortSignal.timeout(timeoutMs)
+  return signal === undefined ? limit : AbortSignal.any([limit, signal])
 }
 
 function expectOk(answer: NodeAnswer, nodeId: string): NodeAnswer {

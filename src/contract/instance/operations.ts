@@ -5,6 +5,7 @@ import {
   createInstanceBody,
   deleteInstanceBody,
   logInstanceBody,
+  logQuery,
   startInstanceBody,
   stateFilterBody,
   statusQuery,
@@ -165,13 +166,17 @@ export const getInstanceLogs = defineOperation({
   place: 'instance log arguments',
   body: logInstanceBody,
   inQuery: true,
-  query: noParameters,
+  query: logQuery,
+  follows: 'log',
   dataKey: DataKey.Instances,
   entry: instanceLog,
   summary: 'Console log',
   description:
     'Returns the intersection of the wanted window with what is kept. Offsets count from the first byte that the ' +
-    'instance ever printed and stay true when old output is dropped. Ends are exclusive.',
+    'instance ever printed and stay true when old output is dropped. Ends are exclusive. With `follow` the answer is a ' +
+    'stream that goes on with what the instance prints: events of the type `log` with one entry as data, and the end of ' +
+    'its `range` as id. `Last-Event-ID` counts before `offset`. An event of the type `gap` says that bytes were dropped ' +
+    'before they were sent, and one of the type `end` that the instance is deleted.',
 })
 
 export const getInstanceMetrics = defineOperation({

@@ -213,6 +213,14 @@ export const logInstanceBody = closed({
   ),
 })
 
+export const logQuery = closed({
+  follow: Type.Optional(
+    Type.Boolean({
+      description: 'Go on with what the one instance prints, as server-sent events; default false.',
+    }),
+  ),
+})
+
 export const statusQuery = closed({
   details: Type.Optional(Type.Boolean({ description: 'Give all fields; default true.' })),
   metrics: Type.Optional(

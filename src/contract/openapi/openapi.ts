@@ -78,14 +78,19 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
 
 function answerContent(operation: Operation): Json {
   if (operation.streams) {
-    const description = 'The data of each event of the type `event` is one entry, as JSON.'
-    return { 'text/event-stream': { schema: { type: 'string', description } } }
+    return streamContent('event')
   }
   const schema = { $ref: `#/components/schemas/${componentName(operation, 'Answer')}` }
   return {
     'application/json': { schema },
+    ...(operation.follows === undefined ? {} : streamContent(operation.follows)),
     ...(operation.textForm === undefined ? {} : { 'text/plain': { schema: { type: 'string' } } }),
   }
+}
+
+function streamContent(type: string): Json {
+  const description = `The data of each event of the type \`${type}\` is one entry, as JSON.`
+  return { 'text/event-stream': { schema: { type: 'string', description } } }
 }
 
 function pathParameters(operation: Operation, local: boolean): readonly Json[] {

@@ -21,7 +21,7 @@ import type { VolumeMount } from '../volume/state.ts'
  *   POST /registry-token  { repository }    -> { token }, to pull that repository
  *
  * API to host, `Authorization: Bearer <NodeHeartbeat.agentSecret>`, on `NodeHeartbeat.agentUrl`:
- *   GET  /instances/<uuid>/log?offset=&limit=   -> LogWindow
+ *   GET  /instances/<uuid>/log?offset=&limit=&wait= -> LogWindow; with `wait`, once the log goes on after `offset`, or after so many ms
  *   GET  /instances/<uuid>/host-lease           -> HostLeaseView, for explanations; 404 before the first start
  *   POST /instances/<uuid>/begin                -> { up: boolean }, once the first boot of a new instance is over or up
  *   POST /usage  { instances: uuid[] }          -> { usage: { [uuid]: Usage } }
@@ -98,6 +98,9 @@ export interface LaunchVolume extends VolumeMount {
    */
   readonly made: boolean
 }
+
+/** The longest `wait` of a host for a log to go on. A reader that wants to wait longer asks again. */
+export const maxLogWaitMs = 20_000
 
 /** Byte offsets into all output of the instance so far; ends are exclusive. */
 export interface LogWindow {

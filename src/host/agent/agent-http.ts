@@ -3,13 +3,16 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { AwakeInstances } from '../../domain/instance/awake.ts'
+import { maxLogWaitMs } from '../../domain/host/api-protocol.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/host/api-protocol.ts'
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
+import type { LogRequest } from '../console/console-waits.ts'
 import type { AgentLog } from './agent-ports.ts'
 
 /** The answers to what the API asks of a host, and to what anyone may ask: health and metrics. */
 export interface AgentAnswers {
-  log(instanceUuid: string, window: { readonly offset: number; readonly limit: number }): Promise<LogWindow>
+  /** With `waitMs`, the answer comes when the log goes on after `offset`, or when that time is over. */
+  log(instanceUuid: string, request: LogRequest): Promise<LogWindow>
   usage(instanceUuids: readonly string[]): Promise<UsageByInstance>
   loads(instanceUuids: readonly string[]): Promise<HostLoads>
   awake(instanceUuids: readonly string[]): AwakeInstances
@@ -85,11 +88,15 @@ async function answer(
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(await answers.metrics())
   } else {
     requireSecret(request, options.agentSecret)
-    send(response, 200, await answerApi(answers, request, url))
+    send(response, 200, await answerApi(answers, { request, response }, url))
   }
 }
 
-async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: URL): Promise<object> {
+async function answerApi(
+  answers: AgentAnswers,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  url: URL,
+): Promise<object> {
   const [, instanceUuid, subject] = instancePattern.exec(url.pathname) ?? []
   if (request.method === 'GET' && instanceUuid !== undefined && subject === 'host-lease') {
     const hostLease = answers.hostLease(instanceUuid)
@@ -103,6 +110,10 @@ async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: U
     return await answers.log(instanceUuid, {
       offset: wholeNumber(url, 'offset', Number.MIN_SAFE_INTEGER),
       limit: wholeNumber(url, 'limit', 0),
+      ...(url.searchParams.has('wait') && {
+        waitMs: Math.min(wholeNumber(url, 'wait', 0), maxLogWaitMs),
+        gone: goneSignal(response),
+      }),
     })
   }
   if (request.method === 'POST' && url.pathname === '/usage') {
@@ -126,6 +137,13 @@ function requireSecret(request: IncomingMessage, secret: string): void {
     .digest()
   const wanted = createHash('sha256').update(`Bearer ${secret}`).digest()
   if (!timingSafeEqual(given, wanted)) throw new Refusal(401, "the agent's secret is needed")
+}
+
+/** Aborts when the client is gone, so that nothing waits for a reader that is not there any more. */
+function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  return gone.signal
 }
 
 function wholeNumber(url: URL, name: string, least: number): number {

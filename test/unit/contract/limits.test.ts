@@ -12,6 +12,7 @@ import {
 } from '../../../src/domain/autoscale/steps.ts'
 import { maxDomainLength, reservedMetroLabels } from '../../../src/domain/service/domain-name.ts'
 import { maxComponentBytes, maxMountPathBytes, reservedPaths } from '../../../src/domain/volume/mount-path.ts'
+import { consoleWaitBounds } from '../../../src/host/console/console-waits.ts'
 import { maxChainCertificates } from '../../../src/x509/certificate-upload.ts'
 import { maxRsaBits, minRsaBits } from '../../../src/x509/private-key.ts'
 import { maxProcessBytes, maxProcessStringBytes } from '../../../src/domain/instance/process-size.ts'
@@ -72,6 +73,11 @@ describe('docs/limits.md', () => {
     const document = await readFile('docs/limits.md', 'utf8')
     assert.ok(document.includes(`certificates of an account | ${maxCertificatesPerUser}`))
     assert.ok(document.includes(`of one certificate | ${maxKeptAttempts} |`))
+  })
+  it('has the followers of logs as hosts bound them', async () => {
+    const document = await readFile('docs/limits.md', 'utf8')
+    const { all, ofOne } = consoleWaitBounds
+    assert.ok(document.includes(`of one instance (of all API processes) | ${all}, and ${ofOne};`))
   })
   it('has what is asked of chains and keys as they are read', async () => {
     const document = await readFile('docs/limits.md', 'utf8')
