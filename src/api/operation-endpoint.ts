@@ -57,7 +57,7 @@ export function operationEndpoint<O extends Operation>(
         identity,
         asker: askerOf(ctx),
         accept: ctx.get('Accept'),
-        lastEventId: ctx.get('Last-Event-ID'),
+        ...lastEventIdOf(ctx),
         stillValid: () => isStillValid(deps.tokens, ctx.get('Authorization')),
         signal,
         log: ctx.state.log,
@@ -96,4 +96,10 @@ async function sendStream(
 async function isStillValid(tokens: TokenAuthenticator, authorization: string): Promise<boolean> {
   const token = bearerToken(authorization)
   return token !== undefined && (await tokens.authenticate(token)).kind === 'valid'
+}
+
+/** The id in the header `Last-Event-ID`. A text that is no id counts as none. */
+function lastEventIdOf(ctx: ApiContext): { readonly lastEventId?: number } {
+  const text = ctx.get('Last-Event-ID')
+  return /^\d{1,15}$/.test(text) ? { lastEventId: Number(text) } : {}
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { slowStreamMs, streamBeatMs } from '../contract/limits.ts'
+import { writeToReader } from './response-reader.ts'
 
 /** One event of a stream, as `EventSource` in browsers reads it. */
 export interface SentEvent {
@@ -8,11 +8,6 @@ export interface SentEvent {
   readonly id?: string | number
   readonly type: string
   readonly data: unknown
-}
-
-/** Thrown when the client has disconnected, or does not receive what is written. */
-export class StreamLost extends Error {
-  override readonly name = 'StreamLost'
 }
 
 export interface StreamTimes {
@@ -27,7 +22,7 @@ export const streamTimes: StreamTimes = { beatMs: streamBeatMs, slowMs: slowStre
 /** How long a client waits before it connects again. */
 const reconnectMs = 1_000
 
-/** Writes server-sent events to one client. */
+/** Writes server-sent events to one client. Throws `ReaderLost` if the client is gone or too slow. */
 export class StreamWriter {
   readonly #response: ServerResponse
   readonly #slowMs: number
@@ -61,14 +56,8 @@ export class StreamWriter {
     this.#response.end()
   }
 
-  /** Resolves when the client can take more. Throws `StreamLost` if that takes too long. */
   async #write(text: string): Promise<void> {
-    if (this.#response.destroyed) throw new StreamLost('the client is gone')
-    if (this.#response.write(text)) return
-    const signal = AbortSignal.timeout(this.#slowMs)
-    await once(this.#response, 'drain', { signal }).catch((cause: unknown) => {
-      throw new StreamLost('the client does not take what is written', { cause })
-    })
+    await writeToReader(this.#response, text, { slowMs: this.#slowMs })
   }
 }
 

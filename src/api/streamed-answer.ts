@@ -3,8 +3,9 @@ import { requestError } from '../contract/errors.ts'
 import { maxStreams } from '../contract/limits.ts'
 import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
-import type { StreamPlaces } from './event/stream-places.ts'
-import { StreamLost, StreamWriter, streamTimes } from './stream-writer.ts'
+import type { StreamPlaces } from './stream-places.ts'
+import { ReaderLost } from './response-reader.ts'
+import { StreamWriter, streamTimes } from './stream-writer.ts'
 
 /** The seconds after which a client that found no place should try again. */
 const retryAfterSeconds = 5
@@ -37,7 +38,7 @@ export function streamedAnswer(
         await follow(writer, ended)
         writer.end()
       } catch (error) {
-        if (!(error instanceof StreamLost)) call.log.warn({ err: error }, 'a stream broke off')
+        if (!(error instanceof ReaderLost)) call.log.warn({ err: error }, 'a stream broke off')
         response.destroy()
       } finally {
         place.leave()

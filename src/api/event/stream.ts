@@ -12,7 +12,7 @@ import type { EventTail } from './event-tail.ts'
 import { EventTails, eventsPerRead } from './event-tails.ts'
 import { presentEvent } from './event-view.ts'
 import { passes } from './filter.ts'
-import type { StreamPlaces } from './stream-places.ts'
+import type { StreamPlaces } from '../stream-places.ts'
 
 type Filter = Parameters<typeof passes>[0]
 
@@ -21,7 +21,7 @@ export function eventsStream(deps: ApiDeps, places: StreamPlaces): Handler<typeo
   const tails = new EventTails(deps)
   return async ({ query }, call) => {
     const { last_event_id, ...filter } = query
-    const lastId = lastEventId(call.lastEventId) ?? last_event_id
+    const lastId = call.lastEventId ?? last_event_id
     const { userUuid } = call.identity
     const start = await startOf(deps, userUuid, lastId)
     return streamedAnswer({ deps, call, places }, (writer, ended) =>
@@ -30,11 +30,6 @@ export function eventsStream(deps: ApiDeps, places: StreamPlaces): Handler<typeo
       ),
     )
   }
-}
-
-/** The id in the header `Last-Event-ID`. A text that is no id counts as none. */
-function lastEventId(header: string): number | undefined {
-  return /^\d{1,15}$/.test(header) ? Number(header) : undefined
 }
 
 interface Start {

@@ -7,7 +7,7 @@ import type { InstanceRow } from '../../db/instance/row.ts'
 import type { LogWindow } from '../../domain/host/api-protocol.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
-import type { StreamPlaces } from '../event/stream-places.ts'
+import type { StreamPlaces } from '../stream-places.ts'
 import { missingEntry } from '../failed-entry.ts'
 import { identifierOf } from '../named-objects.ts'
 import { pause } from '../pause.ts'
@@ -43,16 +43,11 @@ export function followLog(deps: ApiDeps, places: StreamPlaces): Handler<typeof g
     }
     const [row] = await findInstances(deps.database, call.identity, [identifierOf(object.target)])
     if (row === undefined) return { entries: [missingEntry('instance', object.target)] }
-    const start = lastOffset(call.lastEventId) ?? offset
+    const start = call.lastEventId ?? offset
     return streamedAnswer({ deps, call, places }, (writer, ended) =>
       new LogStream({ deps, call, row }).run(writer, { offset: start, ended }),
     )
   }
-}
-
-/** The offset in the header `Last-Event-ID`. A text that is none counts as absent. */
-function lastOffset(header: string): number | undefined {
-  return /^\d{1,15}$/.test(header) ? Number(header) : undefined
 }
 
 class LogStream {

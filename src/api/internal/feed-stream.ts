@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { feedBeatMs } from '../../domain/service/route-feed.ts'
 import type { FeedFrame } from '../../domain/service/route-feed.ts'
@@ -6,6 +5,7 @@ import { keyOf } from '../../db/service/feed-read.ts'
 import type { FeedRead } from '../../db/service/feed-read.ts'
 import type { FeedRow } from '../../db/sql/feed.ts'
 import { pause } from '../pause.ts'
+import { writeToReader } from '../response-reader.ts'
 import { jsonLine } from '../../primitives/json-lines.ts'
 
 /** What one reader gets of the feed: the rows that it may see, and how they are written. */
@@ -81,11 +81,6 @@ export async function tellFeed(
   }
 }
 
-/** Thrown when the reader has disconnected, or does not receive what is written. */
-class ReaderLost extends Error {
-  override readonly name = 'ReaderLost'
-}
-
 class FeedTeller {
   readonly #response: ServerResponse
   readonly #source: FeedSource
@@ -142,12 +137,7 @@ class FeedTeller {
   }
 
   async #write(text: string): Promise<void> {
-    if (this.#response.destroyed) throw new ReaderLost('the reader is gone')
-    if (this.#response.write(text)) return
-    const signal = AbortSignal.any([this.#ended, AbortSignal.timeout(this.#times.slowReaderMs)])
-    await once(this.#response, 'drain', { signal }).catch((cause: unknown) => {
-      throw new ReaderLost('the reader does not take what is written', { cause })
-    })
+    await writeToReader(this.#response, text, { slowMs: this.#times.slowReaderMs, ended: this.#ended })
   }
 }
 

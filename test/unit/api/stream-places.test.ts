@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { StreamPlaces } from '../../../src/api/event/stream-places.ts'
+import { StreamPlaces } from '../../../src/api/stream-places.ts'
 
 describe('the places for streams', () => {
   it('are free for one account as long as there are any, and again when a stream leaves', () => {
