@@ -67,7 +67,8 @@ export async function* followEvents(
   }
 }
 
-async function latestEventId(access: ApiAccess, signal: AbortSignal): Promise<number> {
+/** The id of the newest event of the account; 0 if it has none. */
+export async function latestEventId(access: ApiAccess, signal: AbortSignal): Promise<number> {
   const answer = await createApiClient(access).GET('/v1/events', { params: { query: { count: 1 } }, signal })
   return succeeded(answer)[0]?.id ?? 0
 }

@@ -1,5 +1,5 @@
 import { succeeded } from '../../client/answers.ts'
-import { followEvents } from '../../client/event-stream.ts'
+import { followEvents, latestEventId } from '../../client/event-stream.ts'
 import type { EventFilter, UserEvent } from '../../client/event-stream.ts'
 import { visibleText } from '../../domain/plain-text.ts'
 import { cut } from '../output.ts'
@@ -35,9 +35,8 @@ export function addEventCommands({ program, session }: CommandLine): void {
         ...(options.object !== undefined && { object: options.object }),
         ...(options.kind !== undefined && { kind: options.kind }),
       } as EventFilter
-      const listed = await list(open, filter, options.count)
-      if (options.follow) await follow(open, filter, listed)
-      else open.list(listed, shape)
+      if (options.follow) await follow(open, filter, options.count)
+      else open.list(await list(open, filter, options.count), shape)
     })
 }
 
@@ -59,14 +58,15 @@ async function list({ client }: Session, filter: EventFilter, count: number): Pr
   return succeeded(await client.GET('/v1/events', { params: { query: { ...filter, count } } })).toReversed()
 }
 
-async function follow(session: Session, filter: EventFilter, listed: readonly UserEvent[]): Promise<void> {
+async function follow(session: Session, filter: EventFilter, count: number): Promise<void> {
   const { access, deps } = session
   const write = (event: UserEvent) => writeLine(session, event)
-  // The newest event of the account says where the list ends, also if the filter leaves it out.
-  const last = listed.at(-1)
+  // It is read before the list: if that is empty, whatever passes the filter comes after this event.
+  const newest = await latestEventId(access, deps.signal)
+  const listed = await list(session, filter, count)
   listed.forEach(write)
-  const after = last === undefined ? {} : { after: last.id }
-  for await (const message of followEvents(access, { filter, ...after, signal: deps.signal })) {
+  const after = listed.at(-1)?.id ?? newest
+  for await (const message of followEvents(access, { filter, after, signal: deps.signal })) {
     if (message.kind === 'event') write(message.event)
     else if (message.kind === 'gap') deps.note(`roost: ${message.message}\n`)
     else deps.note(`roost: ${message.failure.message}; trying again\n`)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { createRoostProgram } from '../../support/roost-program.ts'
@@ -120,6 +121,20 @@ describe('commands about instances', () => {
     following.child.kill('SIGINT')
     const [code] = (await once(following.child, 'exit')) as [number]
     assert.equal(code, 0)
+  })
+
+  it('events follows an object of which nothing has happened yet', async () => {
+    await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
+    const following = roost.start(['events', '-f', '--object', 'late'])
+    for (let made = 0; !following.out().includes('late') && made < 40; made++) {
+      const { uuid } = await user.api.one('createVolumes', { body: { name: 'late', size_mb: 64 } })
+      await user.api.one('deleteVolumes', { body: { uuid } })
+      await setTimeout(250)
+    }
+    assert.match(following.out(), /^\S+ {2}volume\.created {2}late /)
+    assert.doesNotMatch(following.out(), / one /)
+    following.child.kill('SIGINT')
+    assert.deepEqual(await once(following.child, 'exit'), [0, null])
   })
 
   it('top shows what instances use, once if nobody looks', async () => {
