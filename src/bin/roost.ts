@@ -4,9 +4,14 @@ import os from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { readFileText, readSecret } from '../commands/terminal-input.ts'
+import { readBounded } from '../cli/bounded-input.ts'
+import { CliFailure } from '../cli/cli-failure.ts'
+import { CommandFailure } from '../commands/command-failure.ts'
+import { readHidden } from '../commands/terminal-input.ts'
 import { runCommand } from '../commands/program.ts'
 import { isOperatorsCommand } from '../commands/operators-commands.ts'
+
+const maxSecretBytes = 10_000
 
 /** The `roost` command. What operators' commands need is much, so it is loaded for them alone. */
 async function main(args: readonly string[]): Promise<number> {
@@ -26,8 +31,8 @@ async function main(args: readonly string[]): Promise<number> {
     note: (text) => void process.stderr.write(text),
     columns: columns(),
     showsProgress: process.stderr.isTTY && process.env['TERM'] !== 'dumb',
-    readSecret,
-    readFile: readFileText,
+    readSecret: (prompt) => (process.stdin.isTTY ? readHidden(prompt) : readFile('-', maxSecretBytes)),
+    readFile,
     openBrowser,
     trust: (pem) => setDefaultCACertificates([...getCACertificates('default'), pem]),
     signal: ended.signal,
@@ -38,6 +43,13 @@ async function main(args: readonly string[]): Promise<number> {
       'config.json',
     ),
     dataDir: path.resolve(process.env['ROOST_DATA_DIR'] || path.join(import.meta.dirname, '../..', '.roost')),
+  })
+}
+
+/** Reads as operators' commands do, and fails as those of users do. */
+async function readFile(file: string, maxBytes: number): Promise<string> {
+  return await readBounded(file, maxBytes).catch((cause: unknown) => {
+    throw cause instanceof CliFailure ? new CommandFailure(cause.message, { cause }) : cause
   })
 }
 
