@@ -1,9 +1,9 @@
 import type { ExpressionBuilder } from 'kysely'
 import { jsonBuildObject } from 'kysely/helpers/postgres'
 import type { AutoscaleConfiguration } from '../../domain/autoscale/policy.ts'
-import { isUuid } from '../../domain/object-name.ts'
 import type { Database } from '../database.ts'
 import type { Db, Tables } from '../schema/tables.ts'
+import { isServiceCalled } from '../service/search.ts'
 
 /** How a service is scaled, as an administrator sees it. */
 export interface OwnedAutoscale {
@@ -32,10 +32,7 @@ export async function searchAutoscaled(
 ): Promise<readonly OwnedAutoscale[]> {
   const { uuidOrName, userName } = wanted
   const found = await selectAutoscaled(db)
-    .where((eb) => {
-      const named = eb('services.name', '=', uuidOrName)
-      return isUuid(uuidOrName) ? eb.or([eb('services.uuid', '=', uuidOrName), named]) : named
-    })
+    .where(isServiceCalled(uuidOrName))
     .$if(userName !== undefined, (query) => query.where('users.name', '=', userName!))
     .orderBy('users.name')
     .limit(maxFound)
