@@ -99,11 +99,33 @@ describe('a stream of events', () => {
     })
     await written.promise
     await happen('early')
+    // Long enough for the stream to tell what it may tell.
+    await setTimeout(500)
     assert.deepEqual(names(stream), [])
     mayCommit.resolve()
     await late
     await stream.atLeast(2)
     assert.deepEqual(names(stream), ['late', 'early'])
+  })
+
+  it('does not repeat the last event, even if an older transaction is still open', async () => {
+    const written = Promise.withResolvers<void>()
+    const mayCommit = Promise.withResolvers<void>()
+    const open = api.database.db.transaction().execute(async (db) => {
+      await happen('open', await api.addUser(), db)
+      written.resolve()
+      await mayCommit.promise
+    })
+    await written.promise
+    await happen('last')
+    const [last] = await user.api.call('listEvents', { query: { count: '1' } })
+    const stream = await follow(last!.id)
+    await happen('next')
+    await setTimeout(300)
+    mayCommit.resolve()
+    await open
+    await stream.atLeast(1)
+    assert.deepEqual(names(stream), ['next'])
   })
 
   it('says so if events after the last id are not kept any more', async () => {

@@ -9,6 +9,7 @@ import type { Lifecycle, LifecycleEvent } from '../../../src/domain/instance/lif
 import { newsOf } from '../../../src/domain/instance/news.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
 import {
+  after,
   connectionsClosed,
   created,
   exited,
@@ -161,5 +162,7 @@ describe('the news of an instance', () => {
     const life = created(always)
     assert.deepEqual(newsDuring(life, [100, tick]), [])
     assert.deepEqual(newsOf(life, start, life), [])
+    const unseen = { ...after(life, [100, started(1, 100)]), revision: life.revision }
+    assert.deepEqual(newsOf(life, started(1, 100), unseen), [])
   })
 })
