@@ -15,11 +15,6 @@ export function placeOf({ xid, position }: EventPlace): EventPlace {
   return { xid, position }
 }
 
-/** The place before the first event of the transaction `edge`, but no place before `place`. */
-export function laterPlace(place: EventPlace, edge: string): EventPlace {
-  return BigInt(edge) > BigInt(place.xid) ? { xid: edge, position: 0 } : place
-}
-
 type Condition = (eb: ExpressionBuilder<Tables, 'events'>) => ExpressionWrapper<Tables, 'events', SqlBool>
 
 /** Whether an event lies on one side of a place. */

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts'
 import { columnsOf } from '../schema/columns.ts'
 import type { Db, Row } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
-import { beforeAllEvents, isBeside, laterPlace, oldestOpen, placeOf } from './place.ts'
+import { beforeAllEvents, isBeside, oldestOpen, placeOf } from './place.ts'
 import type { EventPlace } from './place.ts'
 
 export { beforeAllEvents } from './place.ts'
@@ -65,7 +65,7 @@ export async function readEventsAfter(
   const isCut = found.length > limit && events.length === limit
   return {
     events,
-    place: isCut && last !== undefined ? placeOf(last) : laterPlace(after, rows[0]!.edge),
+    place: isCut && last !== undefined ? placeOf(last) : { xid: rows[0]!.edge, position: 0 },
     more: found.length > events.length,
   }
 }
@@ -107,18 +107,17 @@ export interface EventFilter {
 }
 
 /**
- * Reads the events that pass the filter, the newest first. With `after` it reads the oldest first, and leaves
- * none out: like `readEventsAfter`, it waits for transactions that are under way.
+ * Reads the events that pass the filter, the newest first, or with `after` the oldest first. It leaves out
+ * what `readEventsAfter` leaves out. So whoever reads on after one of these events gets every event.
  */
 export async function listEvents(
   { db }: Database,
   userUuid: string,
   { limit, ...filter }: EventFilter & { readonly limit: number },
 ): Promise<readonly EventRow[]> {
-  const isForward = filter.after !== undefined
-  const order = isForward ? 'asc' : 'desc'
+  const order = filter.after === undefined ? 'desc' : 'asc'
   return selectEvents(db, userUuid, filter)
-    .$if(isForward, (query) => query.where('xid', '<', oldestOpen))
+    .where('xid', '<', oldestOpen)
     .orderBy('xid', order)
     .orderBy('position', order)
     .limit(limit)

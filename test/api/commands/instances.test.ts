@@ -5,6 +5,7 @@ import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { createRoostProgram } from '../../support/roost-program.ts'
 import type { RoostProgram } from '../../support/roost-program.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 import { until } from '../../support/until.ts'
 
 const inTime = { limitMs: 20_000 }
@@ -112,6 +113,7 @@ describe('commands about instances', () => {
 
   it('events lists what happened, and follows it until Ctrl-C', async () => {
     await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
+    await settledEvents(api.database)
     const listed = await roost.run(['events', '--object', 'one', '-o', 'json'])
     assert.equal(JSON.parse(listed.out)[0].object.name, 'one')
     const following = roost.start(['events', '-f'])

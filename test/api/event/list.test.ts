@@ -5,6 +5,7 @@ import { AskerKind } from '../../../src/domain/event/asker.ts'
 import { maxWhyLength, UserEventKind } from '../../../src/domain/event/user-event-kind.ts'
 import { fakeDigest, startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 
 const uuids = [
   '11111111-1111-4111-8111-111111111111',
@@ -40,8 +41,9 @@ describe('the list of events', () => {
   })
   after(() => api.close())
 
-  async function list(query: Readonly<Record<string, string>>) {
-    return await user.api.call('listEvents', { query })
+  async function list(query: Readonly<Record<string, string>>, { api: of } = user) {
+    await settledEvents(api.database)
+    return await of.call('listEvents', { query })
   }
   const reasons = async (query: Readonly<Record<string, string>>) => (await list(query)).map(({ why }) => why)
   const numbered = (...indices: readonly number[]) => indices.map((index) => `reason ${index}`)
@@ -103,7 +105,7 @@ describe('the list of events', () => {
     assert.equal(answer.status, 400)
     assert.match(answer.json.message, /no event with id 999999 is kept: .* with 'after' 0$/)
     const other = await api.addUser()
-    const [theirs] = await other.api.call('listEvents', { query: {} })
+    const [theirs] = await list({}, other)
     const foreign = await api.send({ path: `/v1/events?after=${theirs!.id}`, token: user.token })
     assert.equal(foreign.status, 400, 'the place of another account is none')
   })
@@ -133,7 +135,7 @@ describe('the list of events', () => {
     const reason = { why: 'x'.repeat(2_000), asker: { by: AskerKind.Host } } as const
     const object = { userUuid: one.uuid, objectUuid: uuids[0], objectName: 'a' }
     await writeEvents(api.database.db, [{ ...object, ...reason, kind: UserEventKind.VolumeState }])
-    const [event] = await one.api.call('listEvents', { query: { count: '1' } })
+    const [event] = await list({ count: '1' }, one)
     assert.equal(event!.why.length, maxWhyLength)
   })
 
@@ -148,7 +150,7 @@ describe('the list of events', () => {
       kind: 'pushed',
       reference: 'v1',
     })
-    const events = await one.api.call('listEvents', { query: { kind: 'image' } })
+    const events = await list({ kind: 'image' }, one)
     assert.deepEqual(
       events.map(({ kind, object }) => [kind, object]),
       [
@@ -156,6 +158,6 @@ describe('the list of events', () => {
         ['image.pushed', { type: 'image', name: 'ann/app:v1' }],
       ],
     )
-    assert.deepEqual((await one.api.call('listEvents', { query: { object: 'ann/app:v1' } })).length, 1)
+    assert.deepEqual((await list({ object: 'ann/app:v1' }, one)).length, 1)
   })
 })

@@ -6,6 +6,7 @@ import { UserEventKind } from '../../../src/domain/event/user-event-kind.ts'
 import { makeTestCertificate } from '../../support/certificate-maker.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { RawAnswer, TestApi, TestUser } from '../../support/api-server.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 
 const nothing: readonly UserEventKind[] = []
 
@@ -127,6 +128,7 @@ describe('an operation that changes something', () => {
   }
 
   async function toldOf(requestId: string) {
+    await settledEvents(api.database)
     const events = await user.api.call('listEvents', { query: { count: '1000' } })
     return events.filter((event) => event.request_id === requestId)
   }

@@ -9,6 +9,7 @@ import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { followEvents } from '../../support/followed-events.ts'
 import type { FollowedEvents } from '../../support/followed-events.ts'
 import { nobody } from '../../support/least-request.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 import { until } from '../../support/until.ts'
 
 describe('a stream of events', () => {
@@ -108,24 +109,25 @@ describe('a stream of events', () => {
     assert.deepEqual(names(stream), ['late', 'early'])
   })
 
-  it('does not repeat the last event, even if an older transaction is still open', async () => {
+  it('tells every event after the newest of the list, even if an older transaction is still open', async () => {
+    await happen('listed')
+    await settledEvents(api.database)
     const written = Promise.withResolvers<void>()
     const mayCommit = Promise.withResolvers<void>()
-    const open = api.database.db.transaction().execute(async (db) => {
-      await happen('open', await api.addUser(), db)
+    const late = api.database.db.transaction().execute(async (db) => {
+      await happen('late', user, db)
       written.resolve()
       await mayCommit.promise
     })
     await written.promise
-    await happen('last')
-    const [last] = await user.api.call('listEvents', { query: { count: '1' } })
-    const stream = await follow(last!.id)
-    await happen('next')
-    await setTimeout(300)
+    await happen('early')
+    const [newest] = await user.api.call('listEvents', { query: { count: '1' } })
+    assert.equal(newest!.object.name, 'listed')
+    const stream = await follow(newest!.id)
     mayCommit.resolve()
-    await open
-    await stream.atLeast(1)
-    assert.deepEqual(names(stream), ['next'])
+    await late
+    await stream.atLeast(2)
+    assert.deepEqual(names(stream), ['late', 'early'])
   })
 
   it('says so if events after the last id are not kept any more', async () => {

@@ -11,6 +11,7 @@ import { addUser } from '../../support/accounts.ts'
 import { nobody } from '../../support/least-request.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 
 const dayMs = 86_400_000
 
@@ -46,6 +47,7 @@ describe('events', () => {
   }
 
   async function names(): Promise<readonly string[]> {
+    await settledEvents(database)
     const { events } = await readEventsAfter(database, userUuid, { after: beforeAllEvents, limit: 100 })
     return events.map(({ objectName }) => objectName).filter((name) => !name.startsWith('user-'))
   }
