@@ -5,7 +5,7 @@ import { RouteTable } from '../gateway/route-table.ts'
 import { openTableFile } from '../gateway/table-file.ts'
 import { BlockSink } from '../gateway/processes/block-sink.ts'
 import type { BlockListener } from '../gateway/processes/block-sink.ts'
-import type { BuiltInApi } from '../gateway/built-in-api.ts'
+import type { BuiltInService } from '../gateway/built-in-services.ts'
 import type { LineStreamChange } from '../primitives/line-stream.ts'
 import type { Settings } from '../settings/settings.ts'
 
@@ -28,11 +28,11 @@ export async function openRoutes(options: {
   readonly settings: Settings
   /** The token with which a gateway may ask the API. */
   readonly token: string
-  readonly api: BuiltInApi | undefined
+  readonly builtIn: readonly BuiltInService[]
   readonly log: Logger
 }): Promise<KeptRoutes> {
-  const { settings, token, api, log } = options
-  const table = new RouteTable({ builtIn: api === undefined ? [] : [api.service] })
+  const { settings, token, builtIn, log } = options
+  const table = new RouteTable({ builtIn: builtIn.map(({ service }) => service) })
   const file = openTableFile({
     directory: settings.gatewayDir,
     secret: token,

@@ -1,7 +1,7 @@
 import { setInterval as every } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
-import { builtInApi } from '../gateway/built-in-api.ts'
+import { builtInServices } from '../gateway/built-in-services.ts'
 import { trustedProxies } from '../gateway/clients/trusted-proxies.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { MainLink } from '../gateway/processes/main-link.ts'
@@ -25,8 +25,8 @@ const settings = readSettings(process.env)
 const log = pino({ level: settings.logLevel }).child({ serving: Number(process.argv[2]) })
 const registry = new Registry()
 collectDefaultMetrics({ register: registry })
-const api = builtInApi(settings)
-const table = new RouteTable({ builtIn: api === undefined ? [] : [api.service] })
+const builtIn = builtInServices(settings)
+const table = new RouteTable({ builtIn: builtIn.map(({ service }) => service) })
 const main = new MainLink(table)
 const gateway = createGateway({
   routes: table,
@@ -39,7 +39,7 @@ const gateway = createGateway({
   withheldPorts: platformPorts(settings),
   log,
   registry,
-  api,
+  builtIn,
   serverTiming: settings.serverTiming,
   trustsPeer: trustedProxies(settings.trustedProxies),
   clientLimits: clientShare(await gatewayRoom(settings)),

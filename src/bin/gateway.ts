@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
-import { builtInApi } from '../gateway/built-in-api.ts'
+import { builtInServices } from '../gateway/built-in-services.ts'
 import { RenewedTicketSecret } from '../gateway/listeners/ticket-secret.ts'
 import { ServingProcesses } from '../gateway/processes/serving-processes.ts'
 import { openMetroCertificate } from '../launch/services/metro-certificate.ts'
@@ -26,7 +26,7 @@ const log = pino({ level: settings.logLevel })
 const registry = new Registry()
 collectDefaultMetrics({ register: registry })
 
-const routes = await openRoutes({ settings, token, api: builtInApi(settings), log })
+const routes = await openRoutes({ settings, token, builtIn: builtInServices(settings), log })
 const certificate = await openMetroCertificate(
   {
     directory: settings.gatewayDir,

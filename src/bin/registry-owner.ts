@@ -33,6 +33,8 @@ const owner = createRegistryOwner({
   registryUrl,
   storageDirectory,
   key,
+  // An API that speaks TLS itself is not served by the gateway.
+  metroDomain: settings.apiUrl.startsWith('http:') ? settings.metroDomain : undefined,
   quotaMb: (user) => registryQuotaMb(database, user),
   recordUsage: (usage) => recordRegistryUsage(database, usage),
   imagesInUse: async () => new Set(await imagesInUse(database)),

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { Balancer } from './balance/balancer.ts'
 import type { BalanceLimits } from './balance/balance-limits.ts'
-import { admittingApi } from './built-in-api.ts'
-import type { BuiltInApi } from './built-in-api.ts'
+import { admittingBuiltIn } from './built-in-services.ts'
+import type { BuiltInService } from './built-in-services.ts'
 import { ClientConnections } from './clients/client-connections.ts'
 import type { ClientObserver } from './clients/client-connections.ts'
 import { defaultClientLimits } from './clients/client-limits.ts'
@@ -33,7 +33,7 @@ export interface GatewayLog {
 }
 
 export interface GatewayOptions {
-  /** The routes, including the API's service if `api` is given. */
+  /** The routes, including those of `builtIn`. */
   readonly routes: Routes
   /**
    * Returns the time since the source of the routes last sent anything. If it is absent, the routes are
@@ -55,7 +55,7 @@ export interface GatewayOptions {
   readonly withheldPorts?: ReadonlySet<number>
   readonly log: GatewayLog
   readonly registry?: Registry
-  readonly api?: BuiltInApi | undefined
+  readonly builtIn?: readonly BuiltInService[]
   readonly serverTiming?: boolean
   /**
    * Whether this peer is a trusted proxy, which may name its clients by a PROXY header and by `Forwarded`
@@ -92,7 +92,7 @@ const drainPollMs = 20
  * plane.
  */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { routes, log, api, trustsPeer = () => false } = options
+  const { routes, log, builtIn = [], trustsPeer = () => false } = options
   const registry = options.registry ?? new Registry()
   // The parts report events to the metrics, and the metrics read the parts. So each needs the other; the
   // metrics read the parts only later, when somebody asks for them.
@@ -107,7 +107,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     onHostProblem: (nodeId, why) => log.warn({ nodeId, why }, 'a host can not be reached; it is tried again'),
   })
-  const traffic = api === undefined ? balancer : admittingApi(balancer, api)
+  const traffic = builtIn.length === 0 ? balancer : admittingBuiltIn(balancer, builtIn)
   const http = createHttpFront({
     routes,
     traffic,

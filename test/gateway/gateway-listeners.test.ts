@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { builtInApi } from '../../src/gateway/built-in-api.ts'
+import { builtInServices } from '../../src/gateway/built-in-services.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
 import { makeAuthority } from '../../src/launch/services/local-authority.ts'
 import { freePort } from '../../src/primitives/free-ports.ts'
@@ -13,6 +13,19 @@ import { until } from '../support/until.ts'
 
 const limitMs = 30_000
 const otherPort = 6379
+
+/** A part of the platform that answers each request with `text`. */
+async function answering(text: string): Promise<Server> {
+  const head = `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n`
+  const server = createServer((socket: Socket) => socket.once('data', () => socket.end(head + text)))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
 
 describe('the public ports of the gateway', function () {
   this.timeout(limitMs)
@@ -136,21 +149,27 @@ describe('the public ports of the gateway', function () {
     kept[1]?.destroy()
   })
 
-  it('serves the API under its name without any host', async () => {
-    const api = createServer((socket: Socket) =>
-      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\napi')),
-    )
-    api.listen(0, '127.0.0.1')
-    await once(api, 'listening')
-    const apiUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
-    const builtIn = builtInApi({ apiUrl, metroDomain: 'metro.test' })
-    assert(builtIn !== undefined)
-    all = await PublicGateway.start({ api: builtIn }, new RouteTable({ builtIn: [builtIn.service] }))
-    const client = all.client(443, { servername: 'api.metro.test' })
-    client.write('GET / HTTP/1.1\r\nHost: api.metro.test\r\nConnection: close\r\n\r\n')
-    assert.match(String(await everything(client)), /^HTTP\/1\.1 200 [^]*api$/)
+  it('serves the API and the registry under their names without any host', async () => {
+    const api = await answering('api')
+    const registry = await answering('registry')
+    const builtIn = builtInServices({
+      apiUrl: `http://127.0.0.1:${portOf(api)}`,
+      metroDomain: 'metro.test',
+      registryBounded: true,
+      registryOwnerPort: portOf(registry),
+    })
+    const table = new RouteTable({ builtIn: builtIn.map(({ service }) => service) })
+    all = await PublicGateway.start({ builtIn }, table)
+    for (const name of ['api', 'registry']) {
+      const client = all.client(443, { servername: `${name}.metro.test` })
+      client.write(`GET / HTTP/1.1\r\nHost: ${name}.metro.test\r\nConnection: close\r\n\r\n`)
+      const answer = String(await everything(client))
+      assert.match(answer, /^HTTP\/1\.1 200 /)
+      assert.ok(answer.endsWith(`\r\n\r\n${name}`), answer)
+    }
     assert.equal(all.host.all('open').length, 0)
     api.close()
+    registry.close()
   })
 
   it('connects to an instance that was just started as soon as it listens', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { RouteInstance, RouteLine, RouteService } from '../../src/domain/service/route-feed.ts'
-import { builtInApi } from '../../src/gateway/built-in-api.ts'
+import { builtInServices } from '../../src/gateway/built-in-services.ts'
 import { FeedOrderError, RouteTable } from '../../src/gateway/route-table.ts'
 import type { RouteChange } from '../../src/gateway/routes.ts'
 import { openTableFile } from '../../src/gateway/table-file.ts'
@@ -147,7 +147,13 @@ describe('the table of routes', () => {
   })
 
   it('serves a built-in service whatever it is told, under a name that no other service gets', () => {
-    const api = builtInApi({ apiUrl: 'http://127.0.0.1:7070', metroDomain: 'metro.example' })!
+    const [api] = builtInServices({
+      apiUrl: 'http://127.0.0.1:7070',
+      metroDomain: 'metro.example',
+      registryBounded: false,
+      registryOwnerPort: 7074,
+    })
+    assert.ok(api !== undefined)
     table = new RouteTable({ builtIn: [api.service] })
     assert.equal(at('api.metro.example'), api.service.uuid)
     tell(table, [service('a', 'api.metro.example', '*.metro.example')], { snapshot: true })

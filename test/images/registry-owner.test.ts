@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -219,6 +221,22 @@ describe("the registry's owner", () => {
     assert.equal((await past('blobs/uploads/', 'POST')).status, 401)
     assert.equal((await past(`manifests/sha256:${'0'.repeat(64)}`, 'DELETE')).status, 401)
     assert.equal((await past('manifests/v1')).status, 200)
+  })
+
+  it('names the public address of the API to clients that came by the public name of the registry', async () => {
+    await owned.restart({ metroDomain: 'metro.test' })
+    const realmFor = async (host: string) => {
+      const sent = request(`${owned.url}/v2/`, { headers: { host } }).end()
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      answer.resume()
+      return /realm="([^"]*)"/.exec(String(answer.headers['www-authenticate']))?.[1]
+    }
+    assert.equal(await realmFor('registry.metro.test'), 'https://api.metro.test/registry/token')
+    assert.equal(await realmFor('Registry.Metro.test:7443'), 'https://api.metro.test:7443/registry/token')
+    for (const host of [owned.host, 'registry.elsewhere.test'])
+      assert.equal(await realmFor(host), owned.registry.tokenUrl)
+    await owned.restart()
+    assert.equal(await realmFor('registry.metro.test'), owned.registry.tokenUrl)
   })
 
   it("lets no token use up another user's quota", async () => {

@@ -8,6 +8,7 @@ import { countedBody } from './counted-body.ts'
 import type { DigestGuard } from './digest-guard.ts'
 import type { ImageDeletions } from './image-deletions.ts'
 import { referencesIn } from './manifest-references.ts'
+import { publicRealm, withRealm } from './public-realm.ts'
 import type { PushAccount, PushLedger } from './push-ledger.ts'
 import type { PushPermissions } from './push-permissions.ts'
 import { RegistryRefusal } from './registry-refusal.ts'
@@ -25,6 +26,8 @@ export interface PushHandlersDeps {
   readonly guard: DigestGuard
   readonly deletions: ImageDeletions
   readonly onImage: (change: ImageChange) => void
+  /** The domain below which the gateway serves the registry and the API. Absent: it serves neither. */
+  readonly metroDomain?: string | undefined
   /** The clock. If something is needed again, its age is counted from this time. */
   readonly nowMs: () => number
 }
@@ -254,7 +257,13 @@ export class PushHandlers {
       },
       body,
     })
-    return { status: answer.statusCode ?? 502, headers: passedHeaders(answer.headers), body: answer }
+    const answered = passedHeaders(answer.headers)
+    const challenge = answered['www-authenticate']
+    const { metroDomain } = this.#deps
+    const realm = metroDomain === undefined ? undefined : publicRealm(metroDomain, request.headers.host)
+    if (typeof challenge === 'string' && realm !== undefined)
+      answered['www-authenticate'] = withRealm(challenge, realm)
+    return { status: answer.statusCode ?? 502, headers: answered, body: answer }
   }
 }
 

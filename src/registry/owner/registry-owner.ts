@@ -33,6 +33,8 @@ export interface RegistryOwnerDeps {
   readonly imagesInUse: () => Promise<ReadonlySet<string>>
   /** The times of the collection. If they are absent, times are used that suit real users. */
   readonly times?: Partial<CollectionTimes>
+  /** The domain below which the gateway serves the registry and the API. Absent: it serves neither. */
+  readonly metroDomain?: string | undefined
   /** The most connections of clients. If it is absent, a number is used that suits real users. */
   readonly maxConnections?: number
   readonly nowMs: () => number
@@ -90,6 +92,7 @@ export function createRegistryOwner(deps: RegistryOwnerDeps): RegistryOwner {
     guard,
     deletions,
     onImage: deps.onImage,
+    metroDomain: deps.metroDomain,
     nowMs,
     onError,
     maxConnections: deps.maxConnections,

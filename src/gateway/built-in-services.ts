@@ -1,0 +1,78 @@
+import type { RouteService } from '../domain/service/route-feed.ts'
+import { Handler } from '../domain/service/handler.ts'
+import { apiName, registryName } from '../domain/service/public-address.ts'
+import type { Admission, Traffic } from './traffic.ts'
+
+/** A part of the platform under its public name: a service that runs on no host and never sleeps. */
+export interface BuiltInService {
+  readonly service: RouteService
+  readonly host: string
+  readonly port: number
+}
+
+const httpPort = 80
+const httpsPort = 443
+/**
+ * The limits of a built-in service, so high that they bound nothing: the parts bound their own connections
+ * and requests.
+ */
+const unlimited = 65_535
+
+/** The services that this gateway has beside those of users. */
+export function builtInServices(options: {
+  readonly apiUrl: string
+  readonly metroDomain: string
+  readonly registryBounded: boolean
+  readonly registryOwnerPort: number
+}): readonly BuiltInService[] {
+  const { metroDomain, registryBounded, registryOwnerPort } = options
+  const api = new URL(options.apiUrl)
+  const services: BuiltInService[] = []
+  // An API that speaks TLS itself has a public name already, and this gateway would only add a step.
+  if (api.protocol === 'http:') {
+    const host = api.hostname.replace(/^\[|\]$/g, '')
+    const port = api.port === '' ? httpPort : Number(api.port)
+    services.push({ host, port, service: service('api', apiName(metroDomain)) })
+  }
+  if (registryBounded) {
+    const reached = { host: '127.0.0.1', port: registryOwnerPort }
+    services.push({ ...reached, service: service('registry', registryName(metroDomain)) })
+  }
+  return services
+}
+
+function service(name: string, fqdn: string): RouteService {
+  return {
+    uuid: `built-in/${name}`,
+    name,
+    domains: [{ fqdn }],
+    ports: [
+      { port: httpsPort, destinationPort: httpsPort, handlers: [Handler.Tls, Handler.Http] },
+      { port: httpPort, destinationPort: httpsPort, handlers: [Handler.Http, Handler.Redirect] },
+    ],
+    softLimit: unlimited,
+    hardLimit: unlimited,
+  }
+}
+
+/** Admits requests for built-in services at once, without a lease. All others are passed to `traffic`. */
+export function admittingBuiltIn(traffic: Traffic, services: readonly BuiltInService[]): Traffic {
+  const admissions = new Map(services.map((each) => [each.service.uuid, admissionTo(each)]))
+  return { admit: (ask) => admissions.get(ask.service.uuid) ?? traffic.admit(ask) }
+}
+
+function admissionTo({ service, host, port }: BuiltInService): Admission {
+  return {
+    admitted: true,
+    instanceUuid: service.uuid,
+    boot: 0,
+    host,
+    port,
+    fresh: false,
+    timing: { queuedUs: 0 },
+    done: () => undefined,
+    onEnd: () => () => undefined,
+    touch: () => undefined,
+    awaken: () => undefined,
+  }
+}
