@@ -4,6 +4,7 @@ import { maxStreams } from '../contract/limits.ts'
 import { operations } from '../contract/operations.ts'
 import type { OperationId, Operations } from '../contract/operations.ts'
 import type { Operation } from '../contract/operation.ts'
+import { apiName } from '../domain/service/public-address.ts'
 import type { Handler } from './call.ts'
 import { ChangePace } from './change-pace.ts'
 import type { ApiDeps } from './deps.ts'
@@ -60,6 +61,7 @@ import { tokensCreate } from './account/tokens-create.ts'
 import { tokensDelete } from './account/tokens-delete.ts'
 import { tokensList } from './account/tokens-list.ts'
 import { tokensStatus } from './account/tokens-status.ts'
+import { installation } from './account/installation.ts'
 import { usersQuotas } from './account/quotas.ts'
 import { volumesAttach } from './volume/attach.ts'
 import { volumesCreate } from './volume/create.ts'
@@ -109,6 +111,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     explainVolumes: volumesExplain(deps),
     listImages: imagesList(deps),
     getQuotas: usersQuotas(deps),
+    getInstallation: installation(deps),
     listEvents: eventsList(deps),
     followEvents: eventsStream(deps, places),
     createTokens: tokensCreate(deps),
@@ -128,7 +131,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(requestMetrics(deps.metrics))
   app.use(jsonText())
   app.use(errorEnvelope(deps.database))
-  app.use(publishedPaths(`api.${deps.settings.metroDomain}`))
+  app.use(publishedPaths(apiName(deps.settings.metroDomain)))
   app.use(platformRouter(deps).routes())
   app.use(internalRouter(deps).routes())
   app.use(feedRouter(deps).routes())

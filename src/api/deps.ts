@@ -60,6 +60,8 @@ export interface ApiSettings {
   readonly makingVolumesMs: number
   /** The domain whose subdomains are given to services; lower case, without a final dot. */
   readonly metroDomain: string
+  /** Where users push images. */
+  readonly registryUrl: string
   /**
    * The ports of the gateways: for the public port P, they listen on P + `offset`. A service can not have a
    * public port if that sum is one of `withheld`.

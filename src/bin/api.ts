@@ -26,6 +26,7 @@ import { createSecretBox } from '../db/secret-box.ts'
 import { createTokenAuthenticator } from '../db/account/authenticator.ts'
 import { imagesOfUser } from '../db/image/user-images.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
+import { publicAddress, registryName } from '../domain/service/public-address.ts'
 import { createImageFactsCache } from '../registry/image-facts.ts'
 import { createImageListing } from '../registry/image-listing.ts'
 import { createImageResolver } from '../registry/image-resolver.ts'
@@ -127,6 +128,9 @@ const app = createApp({
     handlingTimeoutMs,
     makingVolumesMs,
     metroDomain: settings.metroDomain,
+    registryUrl: settings.registryBounded
+      ? publicAddress(registryName(settings.metroDomain), settings.portOffset)
+      : registryUrl,
     publicPorts: { offset: settings.portOffset, withheld: platformPorts(settings) },
   },
 })

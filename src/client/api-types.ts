@@ -937,6 +937,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/installation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What clients have to know of the installation
+         * @description How its services and its registry are reached. The answer has one entry. Needs a token with the scope `read` or `operate` or `images:push` or `metrics`.
+         */
+        get: operations["getInstallation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -5705,6 +5725,58 @@ export interface components {
                 })[];
             };
         };
+        GetInstallationAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                installations: {
+                    /** @constant */
+                    status: "success";
+                    /** @description The domain below which services get their public names. */
+                    metro_domain: string;
+                    /** @description Is added to each public port: port 443 is found at 443 and this. */
+                    public_port_offset: number;
+                    /** @description The address to which images are pushed. */
+                    registry: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                installations: ({
+                    /** @constant */
+                    status: "success";
+                    /** @description The domain below which services get their public names. */
+                    metro_domain: string;
+                    /** @description Is added to each public port: port 443 is found at 443 and this. */
+                    public_port_offset: number;
+                    /** @description The address to which images are pushed. */
+                    registry: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         ListEventsAnswer: {
             /** @constant */
             status: "success";
@@ -8748,6 +8820,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetQuotasAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getInstallation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstallationAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

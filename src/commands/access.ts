@@ -10,8 +10,6 @@ import type { Profile } from './profiles.ts'
 export interface Access extends Profile {
   /** Where the address and the token come from, for people. */
   readonly source: string
-  /** What is added to a public port, as far as it is known. */
-  readonly portOffset: number
 }
 
 type AccessDeps = Pick<CommandDeps, 'environment' | 'configFile' | 'dataDir'>
@@ -29,7 +27,7 @@ export async function findAccess(deps: AccessDeps, profileName: string | undefin
         'ROOST_ADDRESS is set, but ROOST_TOKEN is not: a token of a profile is not sent to another address'
       throw new CommandFailure(message, { exitCode: ExitCode.NoAccess })
     }
-    return { address: parsedAddress(address), token, source: 'the environment', portOffset: 0 }
+    return { address: parsedAddress(address), token, source: 'the environment' }
   }
   const found = await profileInUse(deps, wanted === '' ? undefined : wanted)
   return token ? { ...found, token, source: `${found.source}, with the token of the environment` } : found
@@ -49,7 +47,7 @@ async function profileInUse(deps: AccessDeps, wanted: string | undefined): Promi
 async function namedProfile({ configFile }: AccessDeps, name: string): Promise<Access> {
   const { profiles } = await readProfiles(configFile)
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
-  if (profile !== undefined) return { ...profile, source: `the profile '${name}'`, portOffset: 0 }
+  if (profile !== undefined) return { ...profile, source: `the profile '${name}'` }
   const names = Object.keys(profiles)
   const known = names.length === 0 ? 'there are none' : `there are: ${names.join(', ')}`
   throw new CommandFailure(`no profile '${name}'; ${known}. \`roost login --profile ${name}\` makes it`, {
@@ -63,14 +61,13 @@ async function localInstallation(dataDir: string): Promise<Access | undefined> {
   const token = await readFile(path.join(dataDir, 'token'), 'utf8').catch(() => undefined)
   const addresses = text === undefined ? undefined : parseJson(text)
   if (token === undefined || !isJsonObject(addresses)) return undefined
-  const { apiUrl, registryUrl, portOffset } = addresses
+  const { apiUrl, registryUrl } = addresses
   if (typeof apiUrl !== 'string') return undefined
   return {
     address: apiUrl,
     token: token.trim(),
     ...(typeof registryUrl === 'string' ? { registry: registryUrl } : {}),
     source: `the installation in ${dataDir}`,
-    portOffset: typeof portOffset === 'number' ? portOffset : 0,
   }
 }
 

@@ -41,6 +41,7 @@ import {
 import { DataKey, Scope, defineOperation } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { quotaEntry } from './account/quota-schemas.ts'
+import { getInstallation } from './account/installation-operation.ts'
 import { createTokens, deleteTokens, getTokens, listTokens } from './account/token-operations.ts'
 import {
   attachVolumes,
@@ -126,6 +127,7 @@ export const operations = {
   explainVolumes,
   listImages,
   getQuotas,
+  getInstallation,
   listEvents,
   followEvents,
   createTokens,

@@ -197,9 +197,5 @@ export const addressesFileName = 'stack.json'
 async function rememberAddresses(settings: StackSettings, addresses: StackAddresses): Promise<void> {
   await mkdir(settings.dataDir, { recursive: true })
   const file = path.join(settings.dataDir, addressesFileName)
-  await writeFile(
-    file,
-    `${JSON.stringify({ ...addresses, portOffset: settings.portOffset }, undefined, 2)}\n`,
-    { mode: 0o600 },
-  )
+  await writeFile(file, `${JSON.stringify(addresses, undefined, 2)}\n`, { mode: 0o600 })
 }

@@ -1,3 +1,4 @@
+import { publicAddress } from '../domain/service/public-address.ts'
 import type { StackAddresses } from './stack-plan.ts'
 import type { StackSettings } from './stack-settings.ts'
 
@@ -6,11 +7,12 @@ export function welcome(settings: StackSettings, addresses: StackAddresses): str
   const token = `${settings.dataDir}/token`
   const curl = `curl -sS -H "Authorization: Bearer $(cat ${quoted(token)})"`
   const own = settings.temporalAddress === undefined
+  const publicUrl = (label: string) => publicAddress(`${label}.${settings.metroDomain}`, settings.portOffset)
   return `
 Roost runs. Ctrl-C stops it; everything is kept in ${settings.dataDir}
 
-  API              ${addresses.apiUrl}/v1, and ${publicUrl('api', settings)}/v1
-  Public names     ${publicUrl('<name>', settings)}${settings.metroCertFile === undefined ? `; to trust their certificate: npx roost ca` : ''}
+  API              ${addresses.apiUrl}/v1, and ${publicUrl('api')}/v1
+  Public names     ${publicUrl('<name>')}${settings.metroCertFile === undefined ? `; to trust their certificate: npx roost ca` : ''}
   Temporal Web UI  ${own ? `http://127.0.0.1:${settings.temporalUiPort}/namespaces/${settings.temporalNamespace}/workflows` : 'with your Temporal'}
   Image registry   ${addresses.registryUrl}
   Token of admin   ${token}
@@ -26,12 +28,6 @@ The same over the API:
   ${curl} ${addresses.apiUrl}/v1/instances/first
 
 `
-}
-
-const httpsPort = 443
-
-function publicUrl(label: string, { metroDomain, portOffset }: StackSettings): string {
-  return `https://${label}.${metroDomain}${portOffset === 0 ? '' : `:${httpsPort + portOffset}`}`
 }
 
 function quoted(file: string): string {

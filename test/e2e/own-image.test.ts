@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import path from 'node:path'
 import { promisify } from 'node:util'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { runInstance } from '../support/instances.ts'
+import { openPublicNames } from '../support/public-names.ts'
+import { createRoostProgram } from '../support/roost-program.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 
@@ -35,6 +38,30 @@ describe("an image of the user's own", () => {
     const view = await runInstance(stack.api, { name: 'own-image', image: 'admin/mine:v1' })
     assert.equal(view.image, mine.digest)
     await stack.api.one('deleteInstances', { object: view.uuid })
+  })
+
+  it('is pushed and runs from another machine, which knows the public address of the API alone', async () => {
+    const names = openPublicNames(stack)
+    const roost = await createRoostProgram()
+    const env = { NODE_OPTIONS: `--import=${path.resolve('test/support/names-on-loopback.ts')}` }
+    const done = async (args: readonly string[], input = '') => {
+      const { code, out, err } = await roost.run(args, { env, input })
+      assert.equal(code, 0, `${args.join(' ')}: ${err}`)
+      return out
+    }
+    try {
+      await done(['login', 'api.roost.localhost', '--ca', names.caFile], stack.token)
+      await done(['push', layout, 'far:v1', '--image', 'busybox:latest'])
+      const command = ['run', 'admin/far:v1', '--name', 'far-image', '-p', '443:8080', '--', 'sleep', '1000']
+      const told = await done(command)
+      const url = told.trim().split('\n').at(-1)
+      assert.match(told, /^far-image is running, booted in \d+ ms/)
+      assert.equal(await done(['open', '--print', 'far-image']), `${url}\n`)
+      assert.match(String(url), /^https:\/\/[\w-]+\.roost\.localhost$/)
+    } finally {
+      await roost.run(['rm', 'far-image'], { env })
+      await Promise.all([roost.remove(), names.close()])
+    }
   })
 
   it("can not be pushed into another's namespace, nor with a wrong token", async () => {

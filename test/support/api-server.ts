@@ -167,6 +167,7 @@ export async function startTestApi(
       // A fake volume is made at once or never, so a longer wait would change nothing.
       makingVolumesMs: 20,
       metroDomain: testMetroDomain,
+      registryUrl: `https://registry.${testMetroDomain}`,
       publicPorts: { offset: 0, withheld: new Set() },
       ...options.settings,
     },

@@ -3,6 +3,7 @@ import { createApiClient } from '../../client/client.ts'
 import { parsedAddress } from '../access.ts'
 import type { CommandDeps } from '../command-deps.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { installationOf } from '../installation.ts'
 import { fittedTable } from '../output.ts'
 import { defaultProfileName, readProfiles, writeProfiles } from '../profiles.ts'
 import type { Profile } from '../profiles.ts'
@@ -22,7 +23,7 @@ export function addLoginCommands({ program, deps, options }: CommandLine): void 
     .command('login <address>')
     .description('keep the address of an installation and a token for it, as a profile')
     .option('--ca <file>', 'the certificate authority of the API, in PEM')
-    .option('--registry <address>', "the installation's registry, for `roost push`")
+    .option('--registry <address>', 'the registry, if it is not the one that the API names')
     .addHelpText('after', '\nThe token is read from the terminal without an echo, or from standard input.')
     .action((address: string, given: LoginOptions) =>
       login(deps, address, { ...given, name: options().profile }),
@@ -60,17 +61,11 @@ async function login(
     ...(ca !== undefined && { ca: path.resolve(ca) }),
     ...(registry !== undefined && { registry: parsedAddress(registry) }),
   }
-  // A token with any rights may be tried here; a wrong one is refused.
-  await createApiClient(profile).GET('/v1/users/quotas').catch(keepIfOnlyForbidden)
+  // Every token that is valid may ask this.
+  await installationOf(createApiClient(profile))
   const { profiles } = await readProfiles(deps.configFile)
   await writeProfiles(deps.configFile, { current: name, profiles: { ...profiles, [name]: profile } })
   deps.write(`the profile '${name}' is for ${parsed}, and in use\n`)
-}
-
-/** A token that may not read quotas is valid all the same. */
-function keepIfOnlyForbidden(error: unknown): void {
-  const facts = (error as { readonly facts?: { readonly httpStatus?: number } }).facts
-  if (facts?.httpStatus !== 403) throw error
 }
 
 function isExposed(address: string): boolean {

@@ -1,6 +1,7 @@
 import type { ImportImageInput } from '../../registry/import.ts'
 import { baseAddress } from '../../client/client.ts'
 import { CommandFailure } from '../command-failure.ts'
+import { installationOf } from '../installation.ts'
 import { bytesText } from '../output.ts'
 import { withProgress } from '../progress.ts'
 import type { CommandLine, Session } from '../session.ts'
@@ -15,7 +16,7 @@ export function addPushCommand({ program, session }: CommandLine): void {
     .command('push <source> <name>')
     .description("put an image from disk into the installation's registry")
     .option('--image <name>', 'the image in the source, if there are several')
-    .option('--registry <address>', 'the registry; default: that of `roost login --registry`')
+    .option('--registry <address>', 'the registry; default: the one that the API names')
     .addHelpText(
       'after',
       '\n<source> is an OCI layout (a directory or a tar archive) or an archive that `docker save` wrote.\n' +
@@ -27,13 +28,8 @@ export function addPushCommand({ program, session }: CommandLine): void {
 }
 
 async function push(session: Session, path: string, name: string, options: PushOptions): Promise<void> {
-  const { access } = session
-  const registryUrl = options.registry ?? access.registry
-  if (registryUrl === undefined) {
-    throw new CommandFailure(
-      'the registry is not known: give --registry <address>, here or with `roost login`',
-    )
-  }
+  const { access, client } = session
+  const registryUrl = options.registry ?? access.registry ?? (await installationOf(client)).registry
   // What it needs is loaded here, because no other command has use for it.
   const { importImage } = await import('../../registry/import.ts')
   const { userNameIn } = await import('../account/user-name.ts')

@@ -2,7 +2,7 @@ import { FailureCode } from '../../client/api-failure.ts'
 import { entriesOf, failureOfEntry, isFailed, one } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
 import { CommandFailure, ExitCode } from '../command-failure.ts'
-import { publicUrl } from '../service/public-url.ts'
+import { publicUrls } from '../service/public-url.ts'
 import { withProgress } from '../progress.ts'
 import { collected, identified, numberOption, usage } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
@@ -144,7 +144,7 @@ async function run(
   }
   const params = { path: { object: entry.uuid! } }
   const instance = one(await client.GET('/v1/instances/{object}', { params }))
-  session.answer({ json: instance, text: sentenceOf(session, instance) })
+  session.answer({ json: instance, text: await sentenceOf(session, instance) })
 }
 
 /** Waits while an instance starts. Throws if its start fails, or if it still starts at the deadline. */
@@ -171,10 +171,10 @@ export async function awaitRunning(session: Session, object: string, deadlineMs:
   }
 }
 
-function sentenceOf({ access }: Session, instance: Entry<'GetInstancesAnswer'>): string {
+async function sentenceOf({ client }: Session, instance: Entry<'GetInstancesAnswer'>): Promise<string> {
   const { name, state, service_group: service, private_ip: address, boot_time_us: bootUs } = instance
   const boot =
     state === 'running' && bootUs !== undefined ? `, booted in ${Math.round(bootUs / 1000)} ms` : ''
-  const urls = service?.domains.map(({ fqdn }) => publicUrl(access, fqdn)) ?? []
+  const urls = await publicUrls(client, service?.domains ?? [])
   return [`${name} is ${state}${boot}; its private address is ${address}`, ...urls].join('\n')
 }

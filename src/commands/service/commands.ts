@@ -5,7 +5,7 @@ import { parseDomain, parsePort } from '../instance/port-text.ts'
 import type { Column } from '../output.ts'
 import { collected, numberOption, queryOf, tellEach } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
-import { publicUrl } from './public-url.ts'
+import { publicUrls } from './public-url.ts'
 
 type Service = Entry<'GetServicesAnswer'>
 
@@ -95,7 +95,7 @@ async function create(session: Session, name: string | undefined, options: Creat
     ...(options.hard !== undefined && { hard_limit: options.hard }),
   }
   const made = one(await session.client.POST('/v1/services', { body }))
-  const urls = made.domains.map(({ fqdn }) => publicUrl(session.access, fqdn))
+  const urls = await publicUrls(session.client, made.domains)
   session.answer({ json: made, text: [`${made.name} is created`, ...urls].join('\n') })
 }
 
@@ -106,20 +106,20 @@ export function addOpenCommand({ program, session }: CommandLine): void {
     .option('--print', 'only print its address')
     .action(async (object: string, { print }: { readonly print?: true }) => {
       const open = await session()
-      const url = publicUrl(open.access, await domainOf(open, object))
+      const [url = ''] = await publicUrls(open.client, [await domainOf(open, object)])
       const shown = !print && !open.wantsJson && (await open.deps.openBrowser(url))
       open.answer({ json: { url }, text: shown ? '' : url })
     })
 }
 
-async function domainOf({ client }: Session, object: string): Promise<string> {
+async function domainOf({ client }: Session, object: string): Promise<{ readonly fqdn: string }> {
   const params = { path: { object } }
   const [instance] = entriesOf(await client.GET('/v1/instances/{object}', { params }))
   const isInstance = instance !== undefined && instance.status !== 'error'
   const domains = isInstance
     ? instance.service_group?.domains
     : one(await client.GET('/v1/services/{object}', { params })).domains
-  const fqdn = domains?.find(({ fqdn: name }) => !name.startsWith('*'))?.fqdn
-  if (fqdn !== undefined) return fqdn
+  const domain = domains?.find(({ fqdn }) => !fqdn.startsWith('*'))
+  if (domain !== undefined) return domain
   throw new CommandFailure(`${object} has no public name: create it with --port 443:<its port>`)
 }

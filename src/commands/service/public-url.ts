@@ -1,13 +1,13 @@
-import type { Access } from '../access.ts'
+import type { ApiClient } from '../../client/client.ts'
+import { publicAddress } from '../../domain/service/public-address.ts'
+import { installationOf } from '../installation.ts'
 
-const httpsPort = 443
-
-/** The address under which a browser finds a domain. */
-export function publicUrl(
-  { portOffset }: Pick<Access, 'portOffset'>,
-  fqdn: string,
-  port = httpsPort,
-): string {
-  const listens = port + portOffset
-  return `https://${fqdn}${listens === httpsPort ? '' : `:${listens}`}`
+/** The addresses under which a browser finds domains. */
+export async function publicUrls(
+  client: ApiClient,
+  domains: readonly { readonly fqdn: string }[],
+): Promise<readonly string[]> {
+  if (domains.length === 0) return []
+  const { public_port_offset: portOffset } = await installationOf(client)
+  return domains.map(({ fqdn }) => publicAddress(fqdn, portOffset))
 }

@@ -53,6 +53,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   explainVolumes: [Read, Operate],
   listImages: [Read, Operate, ImagesPush],
   getQuotas: [Read, Operate],
+  getInstallation: [Read, Operate, ImagesPush, Metrics],
   createTokens: [],
   getTokens: [],
   deleteTokens: [],

@@ -53,6 +53,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   explainVolumes: nothing,
   listImages: nothing,
   getQuotas: nothing,
+  getInstallation: nothing,
   getTokens: nothing,
   listTokens: nothing,
   listEvents: nothing,
