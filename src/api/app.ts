@@ -4,9 +4,11 @@ import { maxStreams } from '../contract/limits.ts'
 import { operations } from '../contract/operations.ts'
 import type { OperationId, Operations } from '../contract/operations.ts'
 import type { Operation } from '../contract/operation.ts'
-import { apiName } from '../domain/service/public-address.ts'
+import { apiName, consoleName } from '../domain/service/public-address.ts'
 import type { Handler } from './call.ts'
 import { ChangePace } from './change-pace.ts'
+import { consolePages } from './console/pages.ts'
+import { sessionRouter } from './console/session-endpoints.ts'
 import type { ApiDeps } from './deps.ts'
 import { feedRouter } from './internal/feed-endpoints.ts'
 import { internalRouter } from './internal/node-endpoints.ts'
@@ -126,17 +128,21 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
 /** The whole API as a Koa application, without a server around it. */
 export function createApp(deps: ApiDeps): Koa<RequestState> {
   const app = new Koa<RequestState>()
+  const { metroDomain } = deps.settings
   app.use(requestId(deps.log))
   app.use(accessLog())
   app.use(requestMetrics(deps.metrics))
   app.use(jsonText())
   app.use(errorEnvelope(deps.database))
-  app.use(publishedPaths(apiName(deps.settings.metroDomain)))
+  app.use(publishedPaths([apiName(metroDomain), consoleName(metroDomain)]))
   app.use(platformRouter(deps).routes())
+  app.use(below('/console/session', readBody()))
+  app.use(sessionRouter(deps).routes())
+  app.use(consolePages(deps.consoleFiles, consoleName(metroDomain)))
   app.use(internalRouter(deps).routes())
   app.use(feedRouter(deps).routes())
   // A client without a valid token learns nothing about the paths below /v1, not even which of them exist.
-  app.use(below('/v1', authenticate(deps.tokens)))
+  app.use(below('/v1', authenticate(deps)))
   app.use(
     below(
       '/v1',
@@ -155,7 +161,7 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true })
   const handlers = handlersOf(deps)
   const table = Object.values(operations) as readonly Operation[]
-  const { nowMs, settings, stopping, tokens } = deps
+  const { nowMs, settings, stopping } = deps
   const changePace = new ChangePace({ perMinute: settings.changesPerMinute, nowMs })
   const endpoints = table.map((operation) => ({
     operation,
@@ -163,7 +169,6 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
       changePace,
       settings,
       stopping,
-      tokens,
     }),
   }))
   // Fixed paths come first: `/v1/instances/list` is not an instance called `list`.

@@ -7,6 +7,8 @@ import type { Database } from '../db/database.ts'
 import type { InstanceWatch } from '../db/instance/watch.ts'
 import type { SecretBox } from '../db/secret-box.ts'
 import type { TokenAuthenticator } from '../db/account/authenticator.ts'
+import type { Sessions } from '../db/account/sessions.ts'
+import type { ConsoleFiles } from './console/files.ts'
 import type { ImageListing } from '../registry/image-listing.ts'
 import type { ImageResolver } from '../registry/image-resolver.ts'
 import type { ApiMetrics } from './api-metrics.ts'
@@ -22,6 +24,9 @@ export interface ApiDeps {
   readonly database: Database
   readonly secretBox: SecretBox
   readonly tokens: TokenAuthenticator
+  readonly sessions: Sessions
+  /** The pages of the console. If they are absent, set-up has not built them. */
+  readonly consoleFiles?: ConsoleFiles
   readonly watch: InstanceWatch
   readonly control: InstanceControl
   readonly volumeControl: VolumeControl

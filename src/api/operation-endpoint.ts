@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import { maxWaitMs } from '../contract/limits.ts'
-import type { TokenAuthenticator } from '../db/account/authenticator.ts'
 import type { Operation } from '../contract/operation.ts'
 import { reservedObjectNames } from '../contract/operations.ts'
 import { requestParser } from '../contract/request/parser.ts'
@@ -9,7 +8,6 @@ import type { Handler } from './call.ts'
 import type { ChangePace } from './change-pace.ts'
 import type { ApiDeps } from './deps.ts'
 import { explanationAnswer } from './explanation-answer.ts'
-import { bearerToken } from './middleware/authenticate.ts'
 import { withinTime } from './middleware/handling-timeout.ts'
 import { askerOf, identityOf } from './request-state.ts'
 import type { ApiContext, ApiMiddleware } from './request-state.ts'
@@ -27,7 +25,7 @@ interface PathParameters {
 export function operationEndpoint<O extends Operation>(
   operation: O,
   handler: Handler<O>,
-  deps: Pick<ApiDeps, 'settings' | 'stopping' | 'tokens'> & { readonly changePace: ChangePace },
+  deps: Pick<ApiDeps, 'settings' | 'stopping'> & { readonly changePace: ChangePace },
 ): ApiMiddleware {
   const parse = requestParser(operation)
   const { handlingTimeoutMs } = deps.settings
@@ -58,7 +56,7 @@ export function operationEndpoint<O extends Operation>(
         asker: askerOf(ctx),
         accept: ctx.get('Accept'),
         ...lastEventIdOf(ctx),
-        stillValid: () => isStillValid(deps.tokens, ctx.get('Authorization')),
+        stillValid: async () => (await ctx.state.stillValid?.()) ?? false,
         signal,
         log: ctx.state.log,
       }),
@@ -91,11 +89,6 @@ async function sendStream(
   } finally {
     if (ctx.res.headersSent) ctx.respond = false
   }
-}
-
-async function isStillValid(tokens: TokenAuthenticator, authorization: string): Promise<boolean> {
-  const token = bearerToken(authorization)
-  return token !== undefined && (await tokens.authenticate(token)).kind === 'valid'
 }
 
 /** The id in the header `Last-Event-ID`. A text that is no id counts as none. */

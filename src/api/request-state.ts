@@ -17,6 +17,8 @@ export interface RequestState {
    */
   route?: string
   identity?: Identity
+  /** Whether what the request was authenticated with is still valid. Set together with `identity`. */
+  stillValid?: () => Promise<boolean>
   /** Lets the request count no more as one that is under way. It may be called more than once. */
   leave?: () => void
   /** The decoded body. It is absent if the request has none. */

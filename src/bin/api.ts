@@ -23,6 +23,9 @@ import { migrate } from '../db/schema/migrate.ts'
 import { listNodes } from '../db/host/hosts.ts'
 import { createProofTokens } from '../db/service/proof-token.ts'
 import { createSecretBox } from '../db/secret-box.ts'
+import { createSessions } from '../db/account/sessions.ts'
+import { readConsoleFiles } from '../api/console/files.ts'
+import { readInstalled, requireInstalled } from '../launch/installed.ts'
 import { createTokenAuthenticator } from '../db/account/authenticator.ts'
 import { imagesOfUser } from '../db/image/user-images.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
@@ -68,6 +71,7 @@ await keepEventOrder(database)
 
 const secretBox = createSecretBox(files.secretKey)
 const tokens = createTokenAuthenticator(database)
+const consoleFiles = await builtConsole()
 const watch = await openInstanceWatch(database)
 const temporal = openTemporalControl({
   address: settings.temporalAddress ?? '127.0.0.1:7233',
@@ -91,6 +95,8 @@ const app = createApp({
   database,
   secretBox,
   tokens,
+  sessions: createSessions(database),
+  ...(consoleFiles && { consoleFiles }),
   watch,
   control: temporal.instances,
   volumeControl: temporal.volumes,
@@ -172,6 +178,16 @@ async function close(): Promise<void> {
   await closeServer(server, closeGraceMs)
   await Promise.all([nodes.close(), registryHttp.close(), temporal.close(), watch.close()])
   await database.close()
+}
+
+/** The pages of the console. Without them the API serves everything else. */
+async function builtConsole() {
+  try {
+    return await readConsoleFiles(requireInstalled(readInstalled(), 'consolePages'))
+  } catch (error) {
+    log.warn({ err: error }, 'there is no console: set-up builds its pages')
+    return undefined
+  }
 }
 
 async function readConfiguration() {

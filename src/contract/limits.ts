@@ -125,6 +125,12 @@ export const defaultRequestsPerSecond = 1_000
 /** How many seconds' worth of requests one token may make at once after a pause. */
 export const requestBurstSeconds = 5
 /**
+ * 429 with `Retry-After`. How many attempts to sign in to the console one address may make: per minute in the
+ * long run, and at once after a rest. A token can not be guessed; this bounds what attempts cost.
+ */
+export const signInsPerMinute = 10
+export const signInsAtOnce = 20
+/**
  * 429 with `Retry-After`. How many objects one account may make or change: per minute in the long run, for
  * each processor of the API's machine (`ROOST_CHANGES_PER_MINUTE` changes this one), and at once after a
  * rest. The number at once is enough to create and start all the instances of a new account.

@@ -1,9 +1,9 @@
 import type { RouteService } from '../domain/service/route-feed.ts'
 import { Handler } from '../domain/service/handler.ts'
-import { apiName, registryName } from '../domain/service/public-address.ts'
+import { apiName, consoleName, registryName } from '../domain/service/public-address.ts'
 import type { Admission, Traffic } from './traffic.ts'
 
-/** A part of the platform under its public name: a service that runs on no host and never sleeps. */
+/** A part of the platform under its public names: a service that runs on no host and never sleeps. */
 export interface BuiltInService {
   readonly service: RouteService
   readonly host: string
@@ -32,20 +32,20 @@ export function builtInServices(options: {
   if (api.protocol === 'http:') {
     const host = api.hostname.replace(/^\[|\]$/g, '')
     const port = api.port === '' ? httpPort : Number(api.port)
-    services.push({ host, port, service: service('api', apiName(metroDomain)) })
+    services.push({ host, port, service: service('api', [apiName(metroDomain), consoleName(metroDomain)]) })
   }
   if (registryBounded) {
     const reached = { host: '127.0.0.1', port: registryOwnerPort }
-    services.push({ ...reached, service: service('registry', registryName(metroDomain)) })
+    services.push({ ...reached, service: service('registry', [registryName(metroDomain)]) })
   }
   return services
 }
 
-function service(name: string, fqdn: string): RouteService {
+function service(name: string, fqdns: readonly string[]): RouteService {
   return {
     uuid: `built-in/${name}`,
     name,
-    domains: [{ fqdn }],
+    domains: fqdns.map((fqdn) => ({ fqdn })),
     ports: [
       { port: httpsPort, destinationPort: httpsPort, handlers: [Handler.Tls, Handler.Http] },
       { port: httpPort, destinationPort: httpsPort, handlers: [Handler.Http, Handler.Redirect] },

@@ -16,6 +16,8 @@ export interface Installed {
   readonly kernelDirectory?: string
   /** The bundle of the workflows, for the worker. */
   readonly workflowBundle?: string
+  /** The directory with the pages of the console, for the API. */
+  readonly consolePages?: string
   /** The directory with the OCI layouts of the official images. */
   readonly sampleImages?: string
   /**

@@ -16,6 +16,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openInstanceWatch } from '../../src/db/instance/watch.ts'
 import { createTokenAuthenticator } from '../../src/db/account/authenticator.ts'
+import { createSessions } from '../../src/db/account/sessions.ts'
 import { createToken } from '../../src/db/account/tokens.ts'
 import type { NewUser, UserRecord } from '../../src/db/account/users.ts'
 import type { AwakeInstance } from '../../src/domain/instance/awake.ts'
@@ -117,7 +118,13 @@ export async function startTestApi(
   options: { readonly settings?: Partial<ApiSettings> } & Partial<
     Pick<
       ApiDeps,
-      'control' | 'volumeControl' | 'certificateControl' | 'autoscaleControl' | 'nowMs' | 'domainProofs'
+      | 'control'
+      | 'volumeControl'
+      | 'certificateControl'
+      | 'autoscaleControl'
+      | 'nowMs'
+      | 'domainProofs'
+      | 'consoleFiles'
     >
   > & {
       readonly registry?: (database: Database) => RegistryTokens
@@ -141,6 +148,8 @@ export async function startTestApi(
     database,
     secretBox: testSecretBox,
     tokens: createTokenAuthenticator(database),
+    sessions: createSessions(database, options.nowMs),
+    ...(options.consoleFiles && { consoleFiles: options.consoleFiles }),
     watch,
     control: options.control ?? control,
     volumeControl: options.volumeControl ?? volumeControl,

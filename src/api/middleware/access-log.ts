@@ -1,10 +1,16 @@
 import type { ApiMiddleware } from '../request-state.ts'
 
 /**
- * Routes that are logged at debug level only: those of probes, scrapes and heartbeats. They are requested
- * every few seconds and tell a reader nothing.
+ * Routes that are logged at debug level only: those of probes, scrapes, heartbeats and the console's files.
+ * They are requested all the time and tell a reader nothing.
  */
-const quietRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics', 'internal.heartbeat'])
+const quietRoutes: ReadonlySet<string> = new Set([
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/console/assets',
+  'internal.heartbeat',
+])
 
 /** Logs one line per request after it is answered. Neither bodies nor header values are logged. */
 export function accessLog(): ApiMiddleware {

@@ -8,7 +8,7 @@ import type { ApiMiddleware } from '../request-state.ts'
 export function jsonText(): ApiMiddleware {
   return async (ctx, next) => {
     await next()
-    if (typeof ctx.body !== 'object' || ctx.body === null) return
+    if (typeof ctx.body !== 'object' || ctx.body === null || Buffer.isBuffer(ctx.body)) return
     ctx.type = 'application/json'
     ctx.body = Buffer.from(`${JSON.stringify(ctx.body)}\n`)
   }

@@ -5,19 +5,19 @@ import type { ApiMiddleware } from '../request-state.ts'
 const unpublished = /^\/(internal|metrics)(\/|$)/
 
 /**
- * Refuses the paths that are for other parts if a client requests them by the API's public name, whatever
+ * Refuses the paths that are for other parts if a client requests them by a public name of the API, whatever
  * secret it has. The gateway writes the requested name into `X-Forwarded-Host`, and drops what a client
  * wrote there.
  */
-export function publishedPaths(publicName: string): ApiMiddleware {
+export function publishedPaths(publicNames: readonly string[]): ApiMiddleware {
   return async (ctx, next) => {
-    if (unpublished.test(ctx.path) && nameIn(ctx.get('X-Forwarded-Host')) === publicName) {
+    if (unpublished.test(ctx.path) && publicNames.includes(nameIn(ctx.get('X-Forwarded-Host')))) {
       throw new RequestError([problem('noEndpoint', { path: ctx.path })])
     }
     await next()
   }
 }
 
-function nameIn(authority: string): string {
+export function nameIn(authority: string): string {
   return authority.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '')
 }

@@ -7,6 +7,28 @@ export const tokenFailures = {
     401,
     'This API token expired at {at}; ask the owner of the account for a new one',
   ),
+  sessionEnded: failure(
+    ErrorCode.NotAllowed,
+    401,
+    'Your session in the console has ended: sign in again with a token',
+  ),
+  notFromConsole: failure(
+    ErrorCode.NotAllowed,
+    403,
+    "The console's cookie is only accepted from the console's own pages, over HTTPS or on this machine: open the console and " +
+      "sign in there; scripts send the header 'Authorization: Bearer <token>'",
+  ),
+  tooManySignIns: failure(
+    ErrorCode.TooMany,
+    429,
+    'Too many attempts to sign in from your address: try again in {seconds} s',
+    true,
+  ),
+  tokenUnknown: failure(
+    ErrorCode.NotAllowed,
+    401,
+    'This token is not known here, or it was revoked: check that all of it was copied, or make a new one with: npx roost admin token create <user>',
+  ),
   scopeMissing: failure(
     ErrorCode.NotAllowed,
     403,

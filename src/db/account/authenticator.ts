@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { TokenRights } from '../../domain/account/token-scope.ts'
 import type { Database } from '../database.ts'
+import type { Db } from '../schema/tables.ts'
 import { clientUserName, parseTokenSecret, splitToken, tokenName } from './token-text.ts'
 
 /** Who a request comes from, and what its token permits. */
@@ -70,8 +71,8 @@ export function createTokenAuthenticator(
     cache.delete(cacheKey)
     const stored = await findToken(database, userName, given.selector)
     if (!stored || !timingSafeEqual(given.sha256, Buffer.from(stored.secretSha256, 'hex'))) return unknown
-    const { secretSha256: _, lastUsedAt, label, ...found } = stored
-    const identity = { ...found, tokenName: tokenName({ uuid: found.tokenUuid, label }) }
+    const { secretSha256: _, lastUsedAt, ...found } = stored
+    const identity = identityOf(found)
     const { expiresAt, tokenUuid } = identity
     if (expiresAt !== null && expiresAt.getTime() <= now()) return { kind: 'expired', at: expiresAt }
     await noteUse(database, { tokenUuid, lastUsedAt }, now())
@@ -94,10 +95,27 @@ export function createTokenAuthenticator(
   }
 }
 
-interface StoredToken extends Omit<Identity, 'tokenName'> {
+interface StoredIdentity extends Omit<Identity, 'tokenName'> {
   readonly label: string
+}
+
+interface StoredToken extends StoredIdentity {
   readonly secretSha256: string
   readonly lastUsedAt: Date | null
+}
+
+export function identityOf({ label, ...found }: StoredIdentity): Identity {
+  return { ...found, tokenName: tokenName({ uuid: found.tokenUuid, label }) }
+}
+
+/** The identities of all tokens that are not revoked. */
+export function selectIdentities(db: Db) {
+  return db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.uuid', 'tokens.userUuid')
+    .select(['users.uuid as userUuid', 'users.name as userName', 'admin'])
+    .select(['tokens.uuid as tokenUuid', 'label', 'developer', 'scopes', 'services', 'expiresAt'])
+    .where('revokedAt', 'is', null)
 }
 
 async function findToken(
@@ -105,19 +123,15 @@ async function findToken(
   userName: string,
   selector: string,
 ): Promise<StoredToken | undefined> {
-  return db
-    .selectFrom('tokens')
-    .innerJoin('users', 'users.uuid', 'tokens.userUuid')
-    .select(['users.uuid as userUuid', 'users.name as userName', 'admin'])
-    .select(['tokens.uuid as tokenUuid', 'label', 'developer', 'scopes', 'services', 'expiresAt'])
-    .select(['secretSha256', 'lastUsedAt'])
+  return selectIdentities(db)
+    .select(['secretSha256', 'tokens.lastUsedAt'])
     .where('selector', '=', selector)
     .where('users.name', '=', userName)
-    .where('revokedAt', 'is', null)
     .executeTakeFirst()
 }
 
-async function noteUse(
+/** Records at most once per minute when a token was last used. */
+export async function noteUse(
   { db }: Database,
   { tokenUuid, lastUsedAt }: Pick<StoredToken, 'tokenUuid' | 'lastUsedAt'>,
   nowMs: number,

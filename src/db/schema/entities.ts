@@ -6,6 +6,7 @@ import { AutoscaleDecision } from './autoscale-decision.ts'
 import { CertificateAttempt } from './certificate-attempt.ts'
 import { CertificateOrder } from './certificate-order.ts'
 import { Certificate } from './certificate.ts'
+import { ConsoleSession } from './console-session.ts'
 import { DeletedPosition } from './deleted-position.ts'
 import { Domain } from './domain.ts'
 import { Instance } from './instance.ts'
@@ -35,4 +36,5 @@ export const entities = [
   Instance,
   DeletedPosition,
   UserEvent,
+  ConsoleSession,
 ] as const

@@ -6,12 +6,18 @@ export function publicAddress(fqdn: string, portOffset: number): string {
   return `https://${fqdn}${listens === httpsPort ? '' : `:${listens}`}`
 }
 
-/** The name of the API below the metro domain. No service can have it: it is reserved. */
+// No service can have one of these names: they are reserved.
+
 export function apiName(metroDomain: string): string {
   return `api.${metroDomain}`
 }
 
-/** The name of the registry, if it belongs to the installation. No service can have it: it is reserved. */
+/** The name by which people open the console. It leads to the API. */
+export function consoleName(metroDomain: string): string {
+  return `console.${metroDomain}`
+}
+
+/** The name of the registry, if it belongs to the installation. */
 export function registryName(metroDomain: string): string {
   return `registry.${metroDomain}`
 }

@@ -23,6 +23,7 @@ const tools: readonly Tool[] = [
   { name: 'guest kernel', path: (installed) => installed.kernelDirectory },
   { name: 'guest program', path: (installed) => installed.guestDirectory },
   { name: 'workflow bundle', path: (installed) => installed.workflowBundle },
+  { name: 'console pages', path: (installed) => installed.consolePages },
   { name: 'sample images', path: (installed) => installed.sampleImages },
 ]
 

@@ -58,6 +58,7 @@ export async function confineRoostParts(
   await giveTree(gatewayDir, gateway)
   const node = { program: process.execPath, reads: [checkout] }
   const bundle = installed.workflowBundle
+  const pages = installed.consolePages
   return {
     // The registry's owner measures and deletes the registry's files, so both run as the same user. But the
     // owner knows the database's password. Linux lets a process look into another one only if it has all
@@ -72,6 +73,7 @@ export async function confineRoostParts(
     api: await confine({
       ...node,
       user: api,
+      reads: pages === undefined ? node.reads : [...node.reads, pages],
       // These groups own what the API shares with the worker and with gateways.
       groups: [worker.gid, gateway.gid],
       capabilities: settings.apiPort < firstFreePort ? lowPorts : [],

@@ -3,6 +3,7 @@ import { Migration20261124224500_initial } from './20261124224500-initial.ts'
 import { Migration20261125203000_names_in_indexes } from './20261125203000-names-in-indexes.ts'
 import { Migration20261126084427_token_scopes } from './20261126084427-token-scopes.ts'
 import { Migration20261126084513_events } from './20261126084513-events.ts'
+import { Migration20261126120500_console_sessions } from './20261126120500-console-sessions.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -13,4 +14,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261125203000_names_in_indexes', class: Migration20261125203000_names_in_indexes },
   { name: 'Migration20261126084427_token_scopes', class: Migration20261126084427_token_scopes },
   { name: 'Migration20261126084513_events', class: Migration20261126084513_events },
+  { name: 'Migration20261126120500_console_sessions', class: Migration20261126120500_console_sessions },
 ]
