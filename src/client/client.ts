@@ -7,7 +7,8 @@ import type { paths } from './api-types.ts'
 export interface ApiAccess {
   /** The address of the installation, such as `https://api.example.com`. */
   readonly address: string
-  readonly token: string
+  /** Absent in the console, whose session is in a cookie. */
+  readonly token?: string
   /** Sends the requests. Absent: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
 }
@@ -40,7 +41,7 @@ export function createApiClient(access: ApiAccess): ApiClient {
 
 /** The headers of every request. */
 export function headersOf({ token }: Pick<ApiAccess, 'token'>): Readonly<Record<string, string>> {
-  return { authorization: `Bearer ${token}`, accept: 'application/json' }
+  return { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), accept: 'application/json' }
 }
 
 /** The address without the `/v1` with which people may write it, and without slashes at its end. */

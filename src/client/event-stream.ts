@@ -17,6 +17,8 @@ export interface EventsToFollow {
   readonly after?: number
   /** Ends the stream. */
   readonly signal: AbortSignal
+  /** Called whenever the stream is connected, also if nothing happens then. */
+  readonly onOpen?: () => void
 }
 
 /** What a stream of events says. */
@@ -81,7 +83,7 @@ function isFinal({ facts: { httpStatus } }: ApiFailure): boolean {
 /** The messages of one connection. It throws `ApiFailure` when the connection ends. */
 async function* connection(
   access: ApiAccess,
-  { filter = {}, after, signal }: EventsToFollow,
+  { filter = {}, after, signal, onOpen }: EventsToFollow,
 ): AsyncGenerator<StreamMessage> {
   const url = new URL(`${baseAddress(access.address)}/v1/events/stream`)
   for (const [name, value] of Object.entries(filter)) url.searchParams.set(name, value)
@@ -95,6 +97,7 @@ async function* connection(
   })
   if (!response.ok) throw await failureOf(response)
   if (response.body === null) throw withoutAnswer(access.address, new Error('the answer has no body'))
+  onOpen?.()
   try {
     yield* messagesIn(response.body, silence)
   } catch (error) {
