@@ -11,6 +11,7 @@ COPY samples ./samples
 COPY src ./src
 COPY workflows ./workflows
 COPY activities ./activities
+COPY console ./console
 COPY temporal-config ./temporal-config
 RUN node setup/setup.mjs --parts && rm -rf /var/lib/apt/lists/* /root/.npm
 

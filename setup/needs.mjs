@@ -24,7 +24,7 @@ const virtualMachines = [
   'guest',
 ]
 /** What the parts of Roost need in an installation on services that exist already. */
-const parts = ['npmPackages', 'curl', 'workflowBundle', ...virtualMachines, ...images]
+const parts = ['npmPackages', 'curl', 'workflowBundle', 'consolePages', ...virtualMachines, ...images]
 const services = ['registry', 'temporalCli']
 /** What the embedded stack needs. It needs passwd because its parts run as users of their own. */
 const stack = [...parts, ...services, 'passwd']

@@ -4,7 +4,17 @@ import path from 'node:path'
 import { checkout, setupFile } from './paths.mjs'
 
 /** The files on which a set-up depends. If only other files change, no new set-up is needed. */
-const inputs = ['package-lock.json', 'setup', 'guest', 'workflows', 'src/domain', 'samples', 'src/registry']
+const inputs = [
+  'package-lock.json',
+  'setup',
+  'guest',
+  'workflows',
+  'console',
+  'src/client',
+  'src/domain',
+  'samples',
+  'src/registry',
+]
 
 /** A short hash of the names and contents of files and directories. */
 export function hashOf(places, salt = '') {

@@ -1,3 +1,4 @@
+import { consolePages } from './console-pages.mjs'
 import { debianPackages } from './debian-packages.mjs'
 import { guest } from './guest.mjs'
 import { kernel } from './kernel.mjs'
@@ -20,6 +21,7 @@ export const things = {
   kernel,
   guest,
   workflowBundle,
+  consolePages,
   sampleImages,
   registry,
   temporalCli,

@@ -12,6 +12,7 @@ export function welcome(settings: StackSettings, addresses: StackAddresses): str
 Roost runs. Ctrl-C stops it; everything is kept in ${settings.dataDir}
 
   API              ${addresses.apiUrl}/v1, and ${publicUrl('api')}/v1
+  Console          ${addresses.apiUrl}/console/, and ${publicUrl('console')}/
   Public names     ${publicUrl('<name>')}${settings.metroCertFile === undefined ? `; to trust their certificate: npx roost ca` : ''}
   Temporal Web UI  ${own ? `http://127.0.0.1:${settings.temporalUiPort}/namespaces/${settings.temporalNamespace}/workflows` : 'with your Temporal'}
   Image registry   ${addresses.registryUrl}

@@ -76,7 +76,7 @@ export async function startBrowser(caFile: string, { names }: BrowserOptions = {
 }
 
 /** Chromium reads the authorities that a user trusts from this database in its home. */
-function trust(home: string, caFile: string): void {
+export function trust(home: string, caFile: string): void {
   const database = path.join(home, '.pki', 'nssdb')
   mkdirSync(database, { recursive: true })
   execFileSync('certutil', ['-N', '-d', `sql:${database}`, '--empty-password'])

@@ -17,7 +17,7 @@ function isTooWide(line: string): boolean {
 
 describe('comments', () => {
   it(`end before column ${widestColumn}`, () => {
-    const written = writtenFiles().filter((file) => /\.(ts|mjs|c|h|S)$/.test(file))
+    const written = writtenFiles().filter((file) => /\.(ts|tsx|mjs|css|c|h|S)$/.test(file))
     assertNone(
       written.flatMap((file) =>
         textOf(file)

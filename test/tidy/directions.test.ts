@@ -46,6 +46,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/commands': ['src/client', 'src/domain', 'src/registry'],
   'src/settings': ['src/domain', 'src/contract', 'src/db'],
+  console: ['src/client', 'src/domain'],
   workflows: ['src/domain'],
   activities: ['src/domain', 'src/db', 'src/host', 'src/acme', 'src/primitives', 'src/x509'],
 }
@@ -61,7 +62,7 @@ const clientPackages = new Set(['openapi-fetch', 'eventsource-parser'])
 const messages = /^workflows\/([a-z]+\/messages|entity-messages|search-attributes)\.ts$/
 
 const sources = writtenFiles().filter(isSource)
-const product = sources.filter((file) => /^(src|workflows|activities)\//.test(file))
+const product = sources.filter((file) => /^(src|workflows|activities|console)\//.test(file))
 
 /** Returns the folder of the table, such as `src/db` or `workflows`. */
 function folderOf(file: string): string {

@@ -10,7 +10,7 @@ const emptyEndings = /-(utils?|helpers?|manager|misc)$/
 
 const files = writtenFiles()
 const sources = files.filter(isSource)
-const product = sources.filter((file) => /^(src|workflows|activities)\//.test(file))
+const product = sources.filter((file) => /^(src|workflows|activities|console)\//.test(file))
 
 /** Whether a process or a script starts with this file. */
 function isStart(file: string): boolean {
@@ -18,6 +18,8 @@ function isStart(file: string): boolean {
     /^src\/bin\/([a-z]+|registry-owner)\.(ts|mjs)$/.test(file) ||
     // The bundle of the workflows has what this file leads to, and nothing else.
     file === 'workflows/index.ts' ||
+    // The pages of the console have what this file leads to.
+    file === 'console/main.tsx' ||
     /^src\/.*\/write-[a-z-]+\.ts$/.test(file) ||
     /^(setup|guest|samples)\/.*\.mjs$/.test(file)
   )
@@ -29,7 +31,7 @@ function lineCount(file: string): number {
 
 describe('files', () => {
   it(`have ${maximumLines} lines at most`, () => {
-    const written = files.filter((file) => /\.(ts|mjs|c|h|sh|py)$/.test(file))
+    const written = files.filter((file) => /\.(ts|tsx|mjs|css|c|h|sh|py)$/.test(file))
     assertNone(
       written.filter((file) => lineCount(file) > maximumLines).map((file) => `${file}: ${lineCount(file)}`),
     )
@@ -39,7 +41,7 @@ describe('files', () => {
     const bad = sources.filter((file) => {
       // The bundler needs one file that exports all workflows, and this is its name.
       if (file === 'workflows/index.ts') return false
-      const stem = path.basename(file).replace(/(\.test|\.fixture|\.config)?\.(ts|mts|mjs)$/, '')
+      const stem = path.basename(file).replace(/(\.test|\.fixture|\.config)?\.(ts|tsx|mts|mjs)$/, '')
       return !/^[A-Za-z0-9]+(-[a-z0-9]+)*$/.test(stem) || emptyNames.test(stem) || emptyEndings.test(stem)
     })
     assertNone(bad)

@@ -38,7 +38,7 @@ export function isFile(file: string): boolean {
 }
 
 export function isSource(file: string): boolean {
-  return /\.(ts|mts|mjs)$/.test(file)
+  return /\.(ts|tsx|mts|mjs)$/.test(file)
 }
 
 export interface Import {

@@ -1,0 +1,80 @@
+import type { UserEvent } from '../../src/client/event-stream.ts'
+import { AskerKind } from '../../src/domain/event/asker.ts'
+import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
+import { InstanceState } from '../../src/domain/instance/state.ts'
+import { Mood } from '../instance/mood.ts'
+
+/** What happened to an object, in words that follow its name. */
+export interface EventText {
+  readonly what: string
+  readonly mood: Mood
+}
+
+const byKind: Readonly<Record<UserEventKind, EventText>> = {
+  [UserEventKind.InstanceCreated]: { what: 'was created', mood: Mood.Rests },
+  [UserEventKind.InstanceStart]: { what: 'is to start', mood: Mood.Moves },
+  [UserEventKind.InstanceStop]: { what: 'is to stop', mood: Mood.Moves },
+  [UserEventKind.InstanceState]: { what: 'changed', mood: Mood.Moves },
+  [UserEventKind.InstanceFailure]: { what: 'failed', mood: Mood.Fails },
+  [UserEventKind.InstanceVolume]: { what: 'has other volumes', mood: Mood.Rests },
+  [UserEventKind.InstanceRetired]: { what: 'is given back', mood: Mood.Moves },
+  [UserEventKind.InstanceDeleted]: { what: 'was deleted', mood: Mood.Rests },
+  [UserEventKind.InstanceRemoved]: { what: 'is gone from its host', mood: Mood.Rests },
+  [UserEventKind.ServiceCreated]: { what: 'was created', mood: Mood.Rests },
+  [UserEventKind.ServiceDeleted]: { what: 'was deleted', mood: Mood.Rests },
+  [UserEventKind.CertificateCreated]: { what: 'was created', mood: Mood.Rests },
+  [UserEventKind.CertificateAttempt]: { what: 'is requested', mood: Mood.Moves },
+  [UserEventKind.CertificateState]: { what: 'changed', mood: Mood.Moves },
+  [UserEventKind.CertificateFailure]: { what: 'was not issued', mood: Mood.Fails },
+  [UserEventKind.CertificateInstalled]: { what: 'is installed', mood: Mood.Runs },
+  [UserEventKind.CertificateDeleted]: { what: 'was deleted', mood: Mood.Rests },
+  [UserEventKind.VolumeCreated]: { what: 'was created', mood: Mood.Rests },
+  [UserEventKind.VolumeState]: { what: 'changed', mood: Mood.Moves },
+  [UserEventKind.VolumeDeleted]: { what: 'was deleted', mood: Mood.Rests },
+  [UserEventKind.VolumeRemoved]: { what: 'is gone from its host', mood: Mood.Rests },
+  [UserEventKind.AutoscaleCreated]: { what: 'has autoscale', mood: Mood.Rests },
+  [UserEventKind.AutoscalePolicies]: { what: 'has other policies', mood: Mood.Rests },
+  [UserEventKind.AutoscaleDecision]: { what: 'gets another size', mood: Mood.Moves },
+  [UserEventKind.AutoscaleDeleted]: { what: 'has no autoscale any more', mood: Mood.Rests },
+  [UserEventKind.TokenCreated]: { what: 'was created', mood: Mood.Rests },
+  [UserEventKind.TokenRevoked]: { what: 'was revoked', mood: Mood.Rests },
+  [UserEventKind.ImagePushed]: { what: 'was pushed', mood: Mood.Runs },
+  [UserEventKind.ImageDeleted]: { what: 'was deleted', mood: Mood.Rests },
+  [UserEventKind.AccountCreated]: { what: 'was created', mood: Mood.Rests },
+  [UserEventKind.AccountQuotas]: { what: 'has other quotas', mood: Mood.Rests },
+}
+
+const toState: Readonly<Record<InstanceState, EventText>> = {
+  [InstanceState.Stopped]: { what: 'stopped', mood: Mood.Rests },
+  [InstanceState.Starting]: { what: 'starts', mood: Mood.Moves },
+  [InstanceState.Running]: { what: 'runs', mood: Mood.Runs },
+  [InstanceState.Draining]: { what: 'drains', mood: Mood.Moves },
+  [InstanceState.Stopping]: { what: 'stops', mood: Mood.Moves },
+  [InstanceState.Standby]: { what: 'fell asleep', mood: Mood.Sleeps },
+}
+
+export function eventText({ kind, from, to }: UserEvent): EventText {
+  const known = byKind[kind as UserEventKind] ?? { what: kind, mood: Mood.Rests }
+  if (kind === UserEventKind.InstanceState && to !== undefined) {
+    if (from === InstanceState.Standby && to !== InstanceState.Stopped) {
+      return { what: 'woke', mood: to === InstanceState.Running ? Mood.Runs : Mood.Moves }
+    }
+    return toState[to as InstanceState] ?? known
+  }
+  return to === undefined || known.what !== 'changed' ? known : { what: `is ${to}`, mood: known.mood }
+}
+
+/** Who caused it, where that is not plain from the rest. */
+export function askerText({ by }: UserEvent): string | undefined {
+  if (by.kind === AskerKind.Operator) return 'by an operator'
+  if (by.kind === AskerKind.Autoscale) return 'by autoscale'
+  if (by.kind !== AskerKind.Token) return undefined
+  return by.name === undefined ? 'by a token' : `by token ${shortName(by.name)}`
+}
+
+const uuid = /^([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}$/
+
+/** Tokens without a label are called by their UUIDs, of which the beginning tells enough. */
+export function shortName(name: string): string {
+  return uuid.exec(name)?.[1] ?? name
+}

@@ -1,0 +1,66 @@
+import { effect } from '@preact/signals'
+import type { VNode } from 'preact'
+import { session } from '../account/session.ts'
+import { SignIn } from '../account/sign-in.tsx'
+import { keepLive } from '../event/live.ts'
+import { CreatePage } from '../instance/create-page.tsx'
+import { InstancePage } from '../instance/instance-page.tsx'
+import { InstancesPage } from '../instance/list-page.tsx'
+import { forgetInstances, instanceFollower } from '../instance/store.ts'
+import { OverviewPage } from '../overview/overview-page.tsx'
+import { quotaFollower } from '../overview/quotas.ts'
+import { KeyList } from './key-list.tsx'
+import { NotFound } from './not-found.tsx'
+import { place } from './place.ts'
+import { Navigation } from './navigation.tsx'
+import { Toasts } from './toasts.tsx'
+
+/** The whole page: the sign-in, or the frame with the page at the present address. */
+export function Console(): VNode {
+  const { value } = session
+  if (value.kind === 'out') return <SignIn reason={value.reason} />
+  if (value.kind === 'opening') return <main class="waiting" aria-busy="true" />
+  if (value.kind === 'away') {
+    return (
+      <main class="waiting">
+        <p role="status">The API does not answer. This page tries again every two seconds.</p>
+      </main>
+    )
+  }
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to the page
+      </a>
+      <Navigation />
+      <main id="content" tabIndex={-1}>
+        <PresentPage />
+      </main>
+      <Toasts />
+      <KeyList />
+    </div>
+  )
+}
+
+function PresentPage(): VNode {
+  const [page, object, part] = place.value.parts
+  if (page === undefined) return <OverviewPage />
+  if (page === 'instances') {
+    if (object === undefined) return <InstancesPage />
+    if (object === 'new') return <CreatePage />
+    return <InstancePage key={object} uuid={object} part={part} />
+  }
+  return <NotFound />
+}
+
+/** The page follows what happens as long as somebody is signed in, and forgets all of it afterwards. */
+effect(() => {
+  const user = session.value.kind === 'in' ? session.value.who.token.uuid : undefined
+  if (user === undefined) return undefined
+  const ended = new AbortController()
+  void keepLive([instanceFollower, quotaFollower], ended.signal)
+  return () => {
+    ended.abort()
+    forgetInstances()
+  }
+})

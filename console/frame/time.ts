@@ -1,0 +1,42 @@
+import { signal } from '@preact/signals'
+
+/** The present time, as precise as ages on a page are. */
+const stepMs = 5_000
+export const presentMs = signal(Date.now())
+setInterval(() => {
+  presentMs.value = Date.now()
+}, stepMs)
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+const dayMs = 86_400_000
+
+/** The time of the day, with the day if it is another one. */
+export function clockTime(at: string): string {
+  const date = new Date(at)
+  const isToday = date.toDateString() === new Date(presentMs.value).toDateString()
+  return isToday ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`
+}
+
+export function fullTime(at: string): string {
+  return full.format(new Date(at))
+}
+
+/** How long ago it was, in the largest unit that fits: `12 s`, `3 min`, `5 h`, `2 d`. */
+export function ageOf(at: string): string {
+  return durationText(Math.max(0, presentMs.value - new Date(at).getTime()))
+}
+
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`
+  if (ms < dayMs) return `${Math.floor(ms / 3_600_000)} h`
+  return `${Math.floor(ms / dayMs)} d`
+}

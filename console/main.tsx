@@ -1,0 +1,15 @@
+import { render } from 'preact'
+import { openSession, watchActivity } from './account/session.ts'
+import { Console } from './frame/console.tsx'
+import { watchKeys } from './frame/keys.ts'
+import { watchPlace } from './frame/place.ts'
+import { restoreTheme } from './frame/theme.ts'
+
+const root = document.getElementById('console')
+if (root === null) throw new Error('the page has no place for the console')
+restoreTheme()
+watchPlace()
+watchKeys()
+watchActivity()
+void openSession()
+render(<Console />, root)
