@@ -3,6 +3,7 @@ import { openSession, watchActivity } from './account/session.ts'
 import { Console } from './frame/console.tsx'
 import { watchKeys } from './frame/keys.ts'
 import { watchPlace } from './frame/place.ts'
+import { watchPresence } from './frame/presence.ts'
 import { restoreTheme } from './frame/theme.ts'
 
 const root = document.getElementById('console')
@@ -10,6 +11,7 @@ if (root === null) throw new Error('the page has no place for the console')
 restoreTheme()
 watchPlace()
 watchKeys()
+watchPresence()
 watchActivity()
 void openSession()
 render(<Console />, root)

@@ -81,7 +81,10 @@ function TokenHelp(): VNode {
       <p>On the machine where Roost runs, the first one is in the data directory:</p>
       <Command label="the command that shows the token of admin" text="cat .roost/token" />
       <p>An operator makes one for another user:</p>
-      <Command label="the command that makes a token" text="npx roost admin token create <user> --label console" />
+      <Command
+        label="the command that makes a token"
+        text="npx roost admin token create <user> --label console"
+      />
     </details>
   )
 }

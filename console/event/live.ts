@@ -37,7 +37,6 @@ export interface Follower {
 /** Keeps the followers up to date until the signal aborts. */
 export async function keepLive(followers: readonly Follower[], ended: AbortSignal): Promise<void> {
   link.value = Link.Opening
-  recentEvents.value = []
   let retryMs = firstRetryMs
   while (!ended.aborted) {
     try {
@@ -101,4 +100,8 @@ async function loadAll(followers: readonly Follower[], ended: AbortSignal): Prom
 
 function isForbidden(error: unknown): boolean {
   return error instanceof ApiFailure && error.facts.httpStatus === forbidden
+}
+
+export function forgetEvents(): void {
+  recentEvents.value = []
 }

@@ -1,8 +1,8 @@
-import { effect } from '@preact/signals'
+import { computed, effect } from '@preact/signals'
 import type { VNode } from 'preact'
-import { session } from '../account/session.ts'
+import { session, who } from '../account/session.ts'
 import { SignIn } from '../account/sign-in.tsx'
-import { keepLive } from '../event/live.ts'
+import { forgetEvents, keepLive } from '../event/live.ts'
 import { CreatePage } from '../instance/create-page.tsx'
 import { InstancePage } from '../instance/instance-page.tsx'
 import { InstancesPage } from '../instance/list-page.tsx'
@@ -13,7 +13,10 @@ import { KeyList } from './key-list.tsx'
 import { NotFound } from './not-found.tsx'
 import { place } from './place.ts'
 import { Navigation } from './navigation.tsx'
+import { isPresent } from './presence.ts'
 import { Toasts } from './toasts.tsx'
+
+const signedInToken = computed(() => who.value?.token.uuid)
 
 /** The whole page: the sign-in, or the frame with the page at the present address. */
 export function Console(): VNode {
@@ -53,14 +56,17 @@ function PresentPage(): VNode {
   return <NotFound />
 }
 
-/** The page follows what happens as long as somebody is signed in, and forgets all of it afterwards. */
+/** The page follows what happens as long as somebody is signed in and may look at it. */
 effect(() => {
-  const user = session.value.kind === 'in' ? session.value.who.token.uuid : undefined
-  if (user === undefined) return undefined
+  if (signedInToken.value === undefined || !isPresent.value) return undefined
   const ended = new AbortController()
   void keepLive([instanceFollower, quotaFollower], ended.signal)
-  return () => {
-    ended.abort()
-    forgetInstances()
-  }
+  return () => ended.abort()
+})
+
+/** Nobody sees what another person had, who was signed in before. */
+effect(() => {
+  if (signedInToken.value !== undefined) return
+  forgetInstances()
+  forgetEvents()
 })

@@ -10,7 +10,7 @@ import { say } from '../frame/toasts.tsx'
 import { CheckField, TextField } from './form-fields.tsx'
 import { emptyDraft, readDraft } from './new-instance.ts'
 import type { Draft, NewInstance } from './new-instance.ts'
-import { markChanged } from './store.ts'
+import { readSome } from './store.ts'
 
 interface Problem {
   readonly field?: keyof Draft
@@ -35,7 +35,8 @@ export function CreatePage(): VNode {
     setProblem(undefined)
     try {
       const created = one(await api.POST('/v1/instances', { body: reading.request }))
-      markChanged([created.uuid])
+      // The page of the instance is to be there at once.
+      await readSome([created.uuid])
       say(`${created.name} was created.`)
       go(addressOf('instances', created.uuid))
     } catch (error) {

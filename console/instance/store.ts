@@ -78,7 +78,8 @@ async function readChanged(): Promise<void> {
   }
 }
 
-async function readSome(uuids: readonly string[]): Promise<void> {
+/** Reads these instances, at most as many as one request may name. */
+export async function readSome(uuids: readonly string[]): Promise<void> {
   for (const uuid of uuids) changed.delete(uuid)
   const answer = await api.GET('/v1/instances', { params: { query: { uuid: [...uuids] } } })
   const next = new Map(instances.value)
