@@ -3,7 +3,7 @@ import type { UserEvent } from '../../src/client/event-stream.ts'
 import { addressOf } from '../frame/place.ts'
 import { clockTime, fullTime } from '../frame/time.ts'
 import { instances } from '../instance/store.ts'
-import { askerText, eventText, shortName } from './event-text.ts'
+import { askerText, eventText, readable, shortName } from './event-text.ts'
 
 /** Events, one per line. Their objects are links where a page shows them. */
 export function EventList(props: {
@@ -40,7 +40,7 @@ function EventLine({ event, isOfOne }: { readonly event: UserEvent; readonly isO
         <span class={isOfOne ? 'event-what' : ''}>{what}</span>
         <span class="faint">
           {' '}
-          · {event.why}
+          · {readable(event.why)}
           {asker === undefined ? '' : `, ${asker}`}
         </span>
       </span>

@@ -1,6 +1,7 @@
 import type { UserEvent } from '../../src/client/event-stream.ts'
 import { AskerKind } from '../../src/domain/event/asker.ts'
 import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
+import { clockTime } from '../frame/time.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import { Mood } from '../instance/mood.ts'
 
@@ -72,9 +73,18 @@ export function askerText({ by }: UserEvent): string | undefined {
   return by.name === undefined ? 'by a token' : `by token ${shortName(by.name)}`
 }
 
-const uuid = /^([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}$/
+const uuid = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g
+const isoTime = /\b\d{4}-\d{2}-\d{2}T[\d:.]+Z/g
 
-/** Tokens without a label are called by their UUIDs, of which the beginning tells enough. */
+/**
+ * A text of the API with times as the page writes them, and of UUIDs only the beginning, which tells
+ * enough.
+ */
+export function readable(text: string): string {
+  return shortName(text.replaceAll(isoTime, (at) => clockTime(at)))
+}
+
+/** Tokens without a label are called by their UUIDs. */
 export function shortName(name: string): string {
-  return uuid.exec(name)?.[1] ?? name
+  return name.replaceAll(uuid, '$1')
 }

@@ -68,7 +68,7 @@ function Account(): VNode {
         </button>
         <button
           type="button"
-          class="button quiet"
+          class="button quiet keys-button"
           title="Keys"
           aria-label="Show the keys"
           onClick={() => (keysShown.value = true)}

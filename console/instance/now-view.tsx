@@ -4,9 +4,10 @@ import { one } from '../../src/client/answers.ts'
 import type { Entry } from '../../src/client/answers.ts'
 import { pause } from '../../src/client/pause.ts'
 import { EventList } from '../event/event-list.tsx'
+import { readable } from '../event/event-text.ts'
 import { api, sentenceOf } from '../frame/api.ts'
 import { addressOf } from '../frame/place.ts'
-import { ageOf, clockTime, fullTime } from '../frame/time.ts'
+import { ageOf, fullTime } from '../frame/time.ts'
 import type { Instance } from './mood.ts'
 import { ObjectEvents } from './object-events.ts'
 import { imageName } from './selection.ts'
@@ -81,13 +82,6 @@ function useExplanation(instance: Instance) {
     return () => ended.abort()
   }, [instance])
   return { explanation, problem }
-}
-
-const isoTime = /\b\d{4}-\d{2}-\d{2}T[\d:.]+Z/g
-
-/** Writes the times in an explanation as the page writes times. */
-function readable(text: string): string {
-  return text.replaceAll(isoTime, (at) => clockTime(at))
 }
 
 function Facts({ instance }: { readonly instance: Instance }): VNode {

@@ -56,7 +56,9 @@ describe('the console in a browser', () => {
     user.api.one('createInstances', { body: { image: 'hello:latest', ...body } })
   const path = () => page.evaluate('location.pathname') as Promise<string>
 
-  /** What axe finds. The content policy of the page permits no script of the test, so axe comes by DevTools. */
+  /**
+   * What axe finds. The content policy of the page permits no script of the test, so axe comes by DevTools.
+   */
   async function findings(): Promise<readonly string[]> {
     await page.evaluate(axe)
     const { found, checked } = (await page.evaluate(`axe.run().then(({ violations, passes }) => ({

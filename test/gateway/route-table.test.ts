@@ -155,11 +155,13 @@ describe('the table of routes', () => {
     })
     assert.ok(api !== undefined)
     table = new RouteTable({ builtIn: [api.service] })
-    assert.equal(at('api.metro.example'), api.service.uuid)
-    tell(table, [service('a', 'api.metro.example', '*.metro.example')], { snapshot: true })
+    for (const name of ['api', 'console']) assert.equal(at(`${name}.metro.example`), api.service.uuid)
+    tell(table, [service('a', 'api.metro.example', 'console.metro.example', '*.metro.example')], {
+      snapshot: true,
+    })
     tell(table, [gone('service', 'a')])
     tell(table, [], { snapshot: true })
-    assert.equal(at('api.metro.example'), api.service.uuid)
+    for (const name of ['api', 'console']) assert.equal(at(`${name}.metro.example`), api.service.uuid)
     assert.deepEqual(
       [...table.services()].map(({ uuid }) => uuid),
       [api.service.uuid],
