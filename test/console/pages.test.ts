@@ -16,6 +16,7 @@ import type { TestApi, TestUser } from '../support/api-server.ts'
 import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
 import type { ConsoleBrowser } from '../support/console-browser.ts'
 import { onFailure } from '../support/failure-notes.ts'
+import { startLogHost } from '../support/log-host.ts'
 import { startRelay } from '../support/relay.ts'
 import { readRows } from '../support/rows.ts'
 
@@ -186,25 +187,24 @@ describe('the console in a browser', () => {
     it('what an instance prints, and only the lines with the words that are searched for', async () => {
       const { uuid } = await create({ name: 'web' })
       const text = Array.from({ length: 300 }, (_, line) => `\u001B[32mline ${line}\u001B[0m`).join('\n')
-      api.nodes.logs.set(uuid, {
-        availableStart: 0,
-        availableEnd: text.length,
-        rangeStart: 0,
-        rangeEnd: text.length,
-        outputBase64: Buffer.from(text).toString('base64'),
-      })
+      const { readLog } = api.nodes
+      const host = await startLogHost(api)
+      await host.print(uuid, text)
       await readRows(api.database, {
         text: `update instances set boot = 1, start_count = 1 where uuid = '${uuid}'`,
       })
       await signIn(page, user.token)
       await page.goto(`${api.url}/console/instances/${uuid}/log`)
       await untilShown(page, 'line 299')
-      api.nodes.logs.delete(uuid)
+      await host.print(uuid, '\nline 1299')
+      await untilShown(page, 'line 1299')
       await page.keyboard.press('/')
       await page.keyboard.type('line 12')
-      await untilShown(page, /11 of \d+ lines/)
-      assert.match(await shownText(page), /^line 129$/m)
+      await untilShown(page, /12 of \d+ lines/)
+      assert.match(await shownText(page), /^line 1299$/m)
       assert.deepEqual(await findings(), [])
+      api.nodes.readLog = readLog
+      await host.close()
     })
   })
 

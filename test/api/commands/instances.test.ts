@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
+import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
+import { startLogHost } from '../../support/log-host.ts'
 import { createRoostProgram } from '../../support/roost-program.ts'
 import type { RoostProgram } from '../../support/roost-program.ts'
 import { settledEvents } from '../../support/settled-events.ts'
@@ -105,10 +107,40 @@ describe('commands about instances', () => {
     const range = { availableStart: 0, availableEnd: bytes.length, rangeStart: 0, rangeEnd: bytes.length }
     api.nodes.logs.set(uuid, { ...range, outputBase64 })
     assert.equal((await roost.run(['logs', 'one'])).out, text)
-    // The instance is stopped, so nothing can follow.
-    const followed = await roost.run(['logs', '-f', 'one'])
-    assert.deepEqual([followed.code, followed.out], [0, text])
     assert.equal(JSON.parse((await roost.run(['logs', 'one', '-o', 'json'])).out).output, text)
+  })
+
+  it('logs -f goes on with what the instance prints, until it is stopped or deleted', async () => {
+    const { uuid } = await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
+    const setState = (state: InstanceState) => api.control.record(uuid, { state })
+    const { readLog } = api.nodes
+    const host = await startLogHost(api)
+    try {
+      await setState(InstanceState.Running)
+      await host.print(uuid, 'first\n')
+      const following = roost.start(['logs', '-f', 'one'])
+      await until('the past is shown', async () => following.out() === 'first\n', inTime)
+      await host.print(uuid, 'second ☃\n')
+      await until('the present is shown', async () => following.out() === 'first\nsecond ☃\n', inTime)
+      await host.print(uuid, 'last\n')
+      await setState(InstanceState.Stopped)
+      const ended = await following.ended
+      assert.deepEqual([ended.code, ended.out, ended.err], [0, 'first\nsecond ☃\nlast\n', ''])
+      // An instance that is stopped already has nothing to follow.
+      assert.equal((await roost.run(['logs', '-f', 'one'])).out, ended.out)
+      await setState(InstanceState.Running)
+      const other = roost.start(['logs', '-f', 'one'])
+      await until('the past is shown', async () => other.out() === ended.out, inTime)
+      await user.api.one('deleteInstances', { object: 'one' })
+      const { code, err } = await other.ended
+      assert.deepEqual([code, err], [0, "roost: instance 'one' is deleted, and its log with it\n"])
+      const unknown = await roost.run(['logs', '-f', 'one'])
+      assert.equal(unknown.code, 1)
+      assert.match(unknown.err, /^roost: .*'one'/)
+    } finally {
+      api.nodes.readLog = readLog
+      await host.close()
+    }
   })
 
   it('events lists what happened, and follows it until Ctrl-C', async () => {

@@ -1,94 +1,46 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createNodeClient, NodeUnavailable } from '../../../src/control/host-client.ts'
-import type { NodeClient } from '../../../src/control/host-client.ts'
+import { NodeUnavailable } from '../../../src/control/host-client.ts'
 import { createToken, revokeToken } from '../../../src/db/account/tokens.ts'
-import { listNodes } from '../../../src/db/host/hosts.ts'
 import { TokenScope } from '../../../src/domain/account/token-scope.ts'
-import { createAgentServer } from '../../../src/host/agent/agent-http.ts'
-import type { LogRequest } from '../../../src/host/console/console-waits.ts'
-import { ConsoleWaits } from '../../../src/host/console/console-waits.ts'
 import { ConsoleWriter } from '../../../src/host/console/console-writer.ts'
-import { testSecretBox } from '../../support/accounts.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { followEvents } from '../../support/followed-events.ts'
 import type { FollowedEvents } from '../../support/followed-events.ts'
+import { startLogHost } from '../../support/log-host.ts'
+import type { LogHost } from '../../support/log-host.ts'
 import { readRows } from '../../support/rows.ts'
 import { until } from '../../support/until.ts'
-
-const agentSecret = 'the-secret'
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 describe('a log that is followed', () => {
   let api: TestApi
   let user: TestUser
-  let root: string
-  let host: Server
-  let client: NodeClient
+  let host: LogHost
   let uuid: string
   let name: string
-  /** What the host was asked for. */
-  const asked: LogRequest[] = []
   const open: FollowedEvents[] = []
 
   before(async () => {
     api = await startTestApi({ settings: { streamTimes: { beatMs: 300, slowMs: 500 } } })
     user = await api.addUser()
-    root = await mkdtemp(join(tmpdir(), 'roost-followed-'))
-    const waits = new ConsoleWaits()
-    const no = () => assert.fail('a log is read, and nothing else is asked of the host')
-    host = createAgentServer({
-      agentSecret,
-      log: silent,
-      upgrade: no,
-      answers: {
-        log: async (instance, request) => {
-          asked.push(request)
-          return await waits.read(join(root, instance), request)
-        },
-        usage: no,
-        loads: no,
-        awake: no,
-        begin: no,
-        hostLease: no,
-        notReady: no,
-        metrics: no,
-      },
-    })
-    host.listen(0, '127.0.0.1')
-    await once(host, 'listening')
-    const agentUrl = `http://127.0.0.1:${(host.address() as AddressInfo).port}`
-    const [known] = await listNodes({ database: api.database, secretBox: testSecretBox })
-    client = createNodeClient({
-      listNodes: async () => [{ ...known!, agentUrl, agentSecret }],
-      nowMs: Date.now,
-    })
-    api.nodes.readLog = (...request) => client.readLog(...request)
+    host = await startLogHost(api)
   })
   beforeEach(async () => {
     const made = await user.api.one('createInstances', { body: { image: 'hello' } })
     uuid = made.uuid
     name = made.name
-    asked.length = 0
+    host.asked.length = 0
   })
   afterEach(() => {
     for (const stream of open.splice(0)) stream.close()
   })
   after(async () => {
     await api.close()
-    await client.close()
-    host.closeAllConnections()
-    host.close()
-    await rm(root, { recursive: true, force: true })
+    await host.close()
   })
 
-  const print = (text: string) => new ConsoleWriter(join(root, uuid)).append(Buffer.from(text))
+  const print = (text: string) => host.print(uuid, text)
   async function follow(options: { query?: string; lastEventId?: number; token?: string; of?: string } = {}) {
     const { query = '', lastEventId, token = user.token, of = name } = options
     const stream = await followEvents(`${api.url}/v1/instances/${of}/log?follow=true${query}`, {
@@ -147,7 +99,7 @@ describe('a log that is followed', () => {
   })
 
   it('tells the gap if bytes were dropped before the client got them', async () => {
-    const writer = new ConsoleWriter(join(root, uuid), { segmentBytes: 10, segmentsKept: 2 })
+    const writer = new ConsoleWriter(join(host.root, uuid), { segmentBytes: 10, segmentsKept: 2 })
     for (const digit of '01234') await writer.append(Buffer.from(digit.repeat(10)))
     const stream = await follow({ lastEventId: 5 })
     const [gap] = await stream.atLeast(2)
@@ -169,12 +121,12 @@ describe('a log that is followed', () => {
   it('asks the host once per beat while nothing is printed, and sends comments', async () => {
     const stream = await follow()
     await stream.atLeast(1)
-    await until('the host was asked some times', async () => asked.length >= 4, { limitMs: 5_000 })
-    const times = asked.slice(1).map(({ waitMs }) => waitMs)
+    await until('the host was asked some times', async () => host.asked.length >= 4, { limitMs: 5_000 })
+    const times = host.asked.slice(1).map(({ waitMs }) => waitMs)
     assert.ok(times.every((waitMs) => waitMs === 300))
     const begin = performance.now()
-    const before = asked.length
-    await until('three beats are over', async () => asked.length >= before + 3, { limitMs: 5_000 })
+    const before = host.asked.length
+    await until('three beats are over', async () => host.asked.length >= before + 3, { limitMs: 5_000 })
     assert.ok(performance.now() - begin > 500, 'the host waits')
     assert.equal(stream.ended, false)
   })
