@@ -22,7 +22,7 @@ const silentLog = { info: () => undefined, warn: () => undefined, error: () => u
  * for outgoing connections begin. Any other collision shows as a port that can not be bound.
  */
 const lowestOffset = 10_000
-const offsets = 17_000
+const offsets = 16_000
 
 /**
  * A whole gateway with one service. The service's instance `a` is on a fake host, whose answers the test
