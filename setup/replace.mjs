@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { exists } from './command.mjs'
 
@@ -12,6 +12,8 @@ export async function directoryOnce(directory, make) {
   const unfinished = await mkdtemp(`${directory}.tmp-`)
   try {
     await make(unfinished)
+    // So far only its maker may read it, but parts of the stack run as other users.
+    await chmod(unfinished, 0o755)
     await rename(unfinished, directory)
   } finally {
     await rm(unfinished, { recursive: true, force: true })
