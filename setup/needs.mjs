@@ -41,6 +41,7 @@ const tests = [
   'testServer',
   'temporalServer',
   'loadTools',
+  'prometheus',
 ]
 
 /** The sections of `npm run bench` in the order of their run, with what each of them needs. */

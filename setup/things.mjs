@@ -4,6 +4,7 @@ import { guest } from './guest.mjs'
 import { kernel } from './kernel.mjs'
 import { loadTools } from './load-tools.mjs'
 import { npmPackages } from './npm-packages.mjs'
+import { prometheus } from './prometheus.mjs'
 import { registry } from './registry.mjs'
 import { sampleImages } from './sample-images.mjs'
 import { temporalCli } from './temporal-cli.mjs'
@@ -26,6 +27,7 @@ export const things = {
   registry,
   temporalCli,
   loadTools,
+  prometheus,
   testServer,
   temporalServer,
 }

@@ -25,7 +25,11 @@ export interface Installed {
    * `setup --bench gateway`.
    */
   readonly loadTools?: string
-  /** This path and the next ones exist only after `setup --tests`. */
+  /**
+   * This path and the next ones exist only after `setup --tests`. It is the directory of `prometheus` and
+   * `promtool`.
+   */
+  readonly prometheus?: string
   readonly testServer?: string
   readonly temporalServer?: string
   readonly temporalSqlTool?: string
