@@ -51,6 +51,7 @@ import { instancesStatus } from './instance/status.ts'
 import { instancesStop } from './instance/stop.ts'
 import { instancesWait } from './instance/wait.ts'
 import { platformRouter } from './platform.ts'
+import { prometheusRouter } from './prometheus.ts'
 import { policiesAdd } from './autoscale/policies-add.ts'
 import { policiesDelete } from './autoscale/policies-delete.ts'
 import { policiesStatus } from './autoscale/policies-status.ts'
@@ -58,6 +59,7 @@ import { servicesCreate } from './service/create.ts'
 import { servicesDelete } from './service/delete.ts'
 import { servicesExplain } from './service/explain.ts'
 import { servicesList } from './service/list.ts'
+import { servicesMetrics } from './service/metrics.ts'
 import { servicesStatus } from './service/status.ts'
 import { tokensCreate } from './account/tokens-create.ts'
 import { tokensDelete } from './account/tokens-delete.ts'
@@ -92,6 +94,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     deleteServices: servicesDelete(deps),
     listServices: servicesList(deps),
     explainServices: servicesExplain(deps),
+    getServiceMetrics: servicesMetrics(deps),
     createAutoscale: autoscaleCreate(deps),
     getAutoscale: autoscaleStatus(deps),
     deleteAutoscale: autoscaleDelete(deps),
@@ -136,21 +139,23 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(errorEnvelope(deps.database))
   app.use(publishedPaths([apiName(metroDomain), consoleName(metroDomain)]))
   app.use(platformRouter(deps).routes())
-  app.use(below('/console/session', readBody()))
+  app.use(below(['/console/session'], readBody()))
   app.use(sessionRouter(deps).routes())
   app.use(consolePages(deps.consoleFiles, consoleName(metroDomain)))
   app.use(internalRouter(deps).routes())
   app.use(feedRouter(deps).routes())
-  // A client without a valid token learns nothing about the paths below /v1, not even which of them exist.
-  app.use(below('/v1', authenticate(deps)))
+  // A client without a valid token learns nothing about these paths, not even which of them exist.
+  const forTokens = ['/v1', '/platform']
+  app.use(below(forTokens, authenticate(deps)))
   app.use(
     below(
-      '/v1',
+      forTokens,
       rateLimit({ rate: deps.settings.rate, refused: deps.metrics.rateLimited, nowMs: deps.nowMs }),
     ),
   )
-  app.use(below('/v1', concurrencyLimit()))
-  app.use(below('/v1', readBody()))
+  app.use(below(forTokens, concurrencyLimit()))
+  app.use(prometheusRouter(deps).routes())
+  app.use(below(['/v1'], readBody()))
   app.use(operationRouter(deps).routes())
   // Koa reports here that it could not send an answer. The client has closed the connection by then.
   app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'the answer could not be sent'))

@@ -16,6 +16,7 @@ import type { DomainProofs } from './service/domain-proofs.ts'
 import type { StreamTimes } from './stream-writer.ts'
 import type { FeedTimes } from './internal/feed-stream.ts'
 import type { NodeClient } from '../control/host-client.ts'
+import type { PartClient } from '../control/part-client.ts'
 import type { RegistryTokens } from './image/registry-tokens.ts'
 import type { BucketRate } from '../domain/token-bucket.ts'
 
@@ -33,6 +34,7 @@ export interface ApiDeps {
   readonly certificateControl: CertificateControl
   readonly autoscaleControl: AutoscaleControl
   readonly nodes: NodeClient
+  readonly parts: PartClient
   readonly images: ImageResolver
   readonly imageListing: ImageListing
   readonly registry: RegistryTokens

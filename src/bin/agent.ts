@@ -78,6 +78,7 @@ const occupiedSubnets = await subnetsInUse(settings)
 const metrics = new AgentMetrics(entries, {
   volumeRoom: async () => await drivers.volumes.room(),
   memory: () => drivers.vmm.memory(),
+  notReady: agentNotReady,
 })
 const toldImages = new ToldImages({ images: drivers.images, log })
 /** The room for volumes, in MiB, at the last successful reading. */
@@ -169,7 +170,7 @@ const server = createAgentServer({
     awake: (instanceUuids) => agent.leases.awake(instanceUuids),
     begin: async (instanceUuid) => await beginFirstBoot(agent, instanceUuid),
     hostLease: (instanceUuid) => agent.leases.hostLease(instanceUuid),
-    notReady: () => notReady ?? (worker.polls ? undefined : 'Temporal can not be reached'),
+    notReady: agentNotReady,
     metrics: async () => await metrics.registry.metrics(),
   },
 })
@@ -240,6 +241,10 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       },
     )
   })
+}
+
+function agentNotReady(): string | undefined {
+  return notReady ?? (worker.polls ? undefined : 'Temporal can not be reached')
 }
 
 /** Reads the room for volumes, in MiB. If the disk can not be read now, it returns the last known value. */

@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
 import { createApiMetrics } from '../api/api-metrics.ts'
+import { createPlatformMetrics, Housekeeping } from '../api/platform-metrics.ts'
 import { createApp } from '../api/app.ts'
 import { createDomainProofs } from '../api/service/domain-proofs.ts'
 import { createTextLookup } from '../acme/text-lookups.ts'
 import { createNodeClient } from '../control/host-client.ts'
+import { createPartClient } from '../control/part-client.ts'
 import { createRegistryTokens } from '../api/image/registry-tokens.ts'
 import { closeServer, createApiServer } from '../api/server.ts'
 import {
@@ -39,7 +41,7 @@ import { createRegistryHttp } from '../registry/registry-http.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { createRegistryTokenIssuer } from '../registry/token-issuer.ts'
 import { logSpans } from './span-log.ts'
-import { platformPorts } from '../settings/platform-ports.ts'
+import { partsHere, platformPorts } from '../settings/platform-ports.ts'
 import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
@@ -79,6 +81,13 @@ const temporal = openTemporalControl({
 })
 const nodes = createNodeClient({ listNodes: () => listNodes({ database, secretBox }), nowMs: Date.now })
 
+const parts = createPartClient({
+  places: settings.metricsParts ?? partsHere(settings),
+  gatewayToken: files.gatewayToken,
+})
+const metrics = createApiMetrics()
+const platform = createPlatformMetrics(metrics.registry, database)
+
 const signingKey = readRegistrySigningKey({
   key: files.registryKey,
   certificate: files.registryCert,
@@ -103,6 +112,7 @@ const app = createApp({
   certificateControl: temporal.certificates,
   autoscaleControl: temporal.autoscales,
   nodes,
+  parts,
   images: createImageResolver(registryClient, facts),
   imageListing: createImageListing({
     client: registryClient,
@@ -118,7 +128,7 @@ const app = createApp({
       nowMs: Date.now,
     }),
   }),
-  metrics: createApiMetrics(),
+  metrics,
   log,
   nowMs: Date.now,
   stopping: stopping.signal,
@@ -142,15 +152,18 @@ const app = createApp({
 })
 
 const forgetting = setInterval(() => {
-  forgetGone(database).catch((error: unknown) =>
-    log.warn({ err: error }, 'old deletions could not be forgotten'),
-  )
+  forgetGone(database).catch((error: unknown) => {
+    platform.housekeepingFailed(Housekeeping.Deletions)
+    log.warn({ err: error }, 'old deletions could not be forgotten')
+  })
 }, forgetGoneEveryMs)
 
 const forgettingEvents = setInterval(() => {
-  forgetEvents(database, { days: settings.eventDays, perUser: maxEventsPerAccount }).catch((error: unknown) =>
-    log.warn({ err: error }, 'old events could not be deleted'),
-  )
+  const kept = { days: settings.eventDays, perUser: maxEventsPerAccount }
+  forgetEvents(database, kept).catch((error: unknown) => {
+    platform.housekeepingFailed(Housekeeping.Events)
+    log.warn({ err: error }, 'old events could not be deleted')
+  })
 }, forgetEventsEveryMs)
 
 const server = createApiServer(app.callback())
@@ -176,7 +189,7 @@ async function close(): Promise<void> {
   clearInterval(forgetting)
   clearInterval(forgettingEvents)
   await closeServer(server, closeGraceMs)
-  await Promise.all([nodes.close(), registryHttp.close(), temporal.close(), watch.close()])
+  await Promise.all([nodes.close(), parts.close(), registryHttp.close(), temporal.close(), watch.close()])
   await database.close()
 }
 

@@ -5,7 +5,7 @@ import { builtInServices } from '../gateway/built-in-services.ts'
 import { trustedProxies } from '../gateway/clients/trusted-proxies.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { MainLink } from '../gateway/processes/main-link.ts'
-import { closeGraceMs } from '../gateway/processes/messages.ts'
+import { closeGraceMs, serviceCountsEveryMs } from '../gateway/processes/messages.ts'
 import type { ToMain, ToServing } from '../gateway/processes/messages.ts'
 import { clientShare, queueShare } from '../gateway/processes/process-shares.ts'
 import { RouteTable } from '../gateway/route-table.ts'
@@ -46,6 +46,7 @@ const gateway = createGateway({
   balanceLimits: queueShare(settings.gatewayProcesses),
 })
 const hastened = new AbortController()
+setInterval(() => void tellServiceCounts(), serviceCountsEveryMs).unref()
 let ending = false
 
 process.on('message', (message) => take(message as ToServing))
@@ -67,11 +68,11 @@ async function listen(): Promise<void> {
   for await (const _ of every(readyPollMs)) {
     if (table.revision !== undefined && gateway.ports.untried === 0) break
   }
-  tell({ kind: 'ready' })
+  void tell({ kind: 'ready' })
 }
 
 async function tellMetrics(ask: number): Promise<void> {
-  tell({ kind: 'metrics', ask, metrics: await registry.getMetricsAsJSON() })
+  void tell({ kind: 'metrics', ask, metrics: await registry.getMetricsAsJSON() })
 }
 
 async function end(drainMs: number): Promise<void> {
@@ -80,9 +81,19 @@ async function end(drainMs: number): Promise<void> {
   ending = true
   if (drainMs > 0) await gateway.drain({ limitMs: drainMs, signal: hastened.signal })
   await gateway.close({ graceMs: closeGraceMs })
+  await tellServiceCounts()
   process.exit(0)
 }
 
-function tell(message: ToMain): void {
-  process.send?.(message, undefined, {}, () => undefined)
+async function tellServiceCounts(): Promise<void> {
+  const counts = gateway.takeServiceCounts()
+  if (counts.size > 0) await tell({ kind: 'service-counts', counts })
+}
+
+/** Resolves once the channel has taken the message, or if the main process is gone. */
+function tell(message: ToMain): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (process.connected) process.send?.(message, undefined, {}, () => resolve())
+  else resolve()
+  return promise
 }

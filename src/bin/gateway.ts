@@ -62,8 +62,10 @@ const health = createHealthServer({
   metrics: async () => await serving.metrics(),
   notReady: () =>
     routes.table.revision === undefined ? 'the API has not told the routes yet' : serving.notReady,
+  trafficOf: (serviceUuids) => serving.services.of(serviceUuids),
+  token,
 })
-health.listen(settings.gatewayMetricsPort, '127.0.0.1')
+health.listen(settings.gatewayMetricsPort, settings.metricsHost)
 await once(health, 'listening')
 routes.follow(serving)
 

@@ -50,7 +50,7 @@ const authority = await startWith('worker', () =>
 )
 const { acmeResolver: resolver, diagnosisPrivate: asksPrivate } = settings
 const control = openTemporalControl(place)
-const metrics = new WorkerMetrics()
+const metrics = new WorkerMetrics({ database, polls: () => worker.polls })
 const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
 const nodes = createNodeClient({ listNodes: () => listNodes({ database, secretBox }), nowMs: Date.now })
 const observer = createServiceObserver({
@@ -114,7 +114,7 @@ const health = createServer((request, response) => {
     (error: unknown) => response.writeHead(503).end(`${String(error)}\n`),
   )
 })
-health.listen(settings.workerMetricsPort, '127.0.0.1')
+health.listen(settings.workerMetricsPort, settings.metricsHost)
 await once(health, 'listening')
 log.info({ port: settings.workerMetricsPort }, 'the worker runs')
 

@@ -425,6 +425,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/services/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics of services
+         * @description Instances by state, and what the gateways counted since their start: requests, their durations, and wakes. JSON with the request header `Accept: application/json`, otherwise the Prometheus text format. Needs a token with the scope `metrics`.
+         */
+        get: operations["getServiceMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metrics of services
+         * @description Instances by state, and what the gateways counted since their start: requests, their durations, and wakes. JSON with the request header `Accept: application/json`, otherwise the Prometheus text format. Needs a token with the scope `metrics`.
+         */
+        get: operations["getServiceMetricsLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/services/autoscale": {
         parameters: {
             query?: never;
@@ -1209,6 +1249,40 @@ export interface paths {
         };
         /** Metrics of the process in the Prometheus text format. */
         get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/targets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The parts of the platform as targets for Prometheus' HTTP service discovery. Only for administrators. */
+        get: operations["platform_targets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/platform/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metrics of one target in the Prometheus text format. Only for administrators. */
+        get: operations["platform_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3404,6 +3478,178 @@ export interface components {
                         /** @description What it does at present, as a phrase after its name. */
                         does: string;
                     }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetServiceMetricsObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetServiceMetricsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description Instances by state. */
+                    instances: {
+                        /** @description Instances that are stopped. */
+                        stopped: number;
+                        /** @description Instances that are starting. */
+                        starting: number;
+                        /** @description Instances that are running. */
+                        running: number;
+                        /** @description Instances that are draining. */
+                        draining: number;
+                        /** @description Instances that are stopping. */
+                        stopping: number;
+                        /** @description Instances that are standby. */
+                        standby: number;
+                    };
+                    /** @description Answered requests by class of status; 499: the client left before. */
+                    requests: {
+                        /** @description Answers with status 499. */
+                        499: number;
+                        /** @description Answers with status 1xx. */
+                        "1xx": number;
+                        /** @description Answers with status 2xx. */
+                        "2xx": number;
+                        /** @description Answers with status 3xx. */
+                        "3xx": number;
+                        /** @description Answers with status 4xx. */
+                        "4xx": number;
+                        /** @description Answers with status 5xx. */
+                        "5xx": number;
+                    };
+                    /** @description Seconds in all. */
+                    request_seconds: number;
+                    /** @description Wakes for traffic of the service, by how the VM came up. */
+                    wakes: {
+                        boot: {
+                            /** @description Wakes. */
+                            count: number;
+                            /** @description Seconds in all. */
+                            seconds: number;
+                        };
+                        template: {
+                            /** @description Wakes. */
+                            count: number;
+                            /** @description Seconds in all. */
+                            seconds: number;
+                        };
+                        restore: {
+                            /** @description Wakes. */
+                            count: number;
+                            /** @description Seconds in all. */
+                            seconds: number;
+                        };
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description Instances by state. */
+                    instances: {
+                        /** @description Instances that are stopped. */
+                        stopped: number;
+                        /** @description Instances that are starting. */
+                        starting: number;
+                        /** @description Instances that are running. */
+                        running: number;
+                        /** @description Instances that are draining. */
+                        draining: number;
+                        /** @description Instances that are stopping. */
+                        stopping: number;
+                        /** @description Instances that are standby. */
+                        standby: number;
+                    };
+                    /** @description Answered requests by class of status; 499: the client left before. */
+                    requests: {
+                        /** @description Answers with status 499. */
+                        499: number;
+                        /** @description Answers with status 1xx. */
+                        "1xx": number;
+                        /** @description Answers with status 2xx. */
+                        "2xx": number;
+                        /** @description Answers with status 3xx. */
+                        "3xx": number;
+                        /** @description Answers with status 4xx. */
+                        "4xx": number;
+                        /** @description Answers with status 5xx. */
+                        "5xx": number;
+                    };
+                    /** @description Seconds in all. */
+                    request_seconds: number;
+                    /** @description Wakes for traffic of the service, by how the VM came up. */
+                    wakes: {
+                        boot: {
+                            /** @description Wakes. */
+                            count: number;
+                            /** @description Seconds in all. */
+                            seconds: number;
+                        };
+                        template: {
+                            /** @description Wakes. */
+                            count: number;
+                            /** @description Seconds in all. */
+                            seconds: number;
+                        };
+                        restore: {
+                            /** @description Wakes. */
+                            count: number;
+                            /** @description Seconds in all. */
+                            seconds: number;
+                        };
+                    };
                 } | {
                     /** @constant */
                     status: "error";
@@ -7553,6 +7799,81 @@ export interface operations {
             };
         };
     };
+    getServiceMetrics: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetServiceMetricsObject"] | components["schemas"]["GetServiceMetricsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetServiceMetricsAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getServiceMetricsLocal: {
+        parameters: {
+            query?: {
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetServiceMetricsAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     getAutoscale: {
         parameters: {
             query?: {
@@ -9351,6 +9672,59 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Metrics of the process in the Prometheus text format. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    platform_targets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The parts of the platform as targets for Prometheus' HTTP service discovery. Only for administrators. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    platform_metrics: {
+        parameters: {
+            query: {
+                part: string;
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Metrics of one target in the Prometheus text format. Only for administrators. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -35,6 +35,7 @@ import {
   createServices,
   deleteServices,
   explainServices,
+  getServiceMetrics,
   getServices,
   listServices,
 } from './service/operations.ts'
@@ -106,6 +107,7 @@ export const operations = {
   deleteServices,
   listServices,
   explainServices,
+  getServiceMetrics,
   createAutoscale,
   getAutoscale,
   deleteAutoscale,
@@ -183,6 +185,20 @@ export const plainEndpoints = [
     path: '/metrics',
     authenticated: false,
     summary: 'Metrics of the process in the Prometheus text format.',
+  },
+  {
+    path: '/platform/targets',
+    authenticated: true,
+    tokenScopes: [TokenScope.Metrics],
+    summary:
+      "The parts of the platform as targets for Prometheus' HTTP service discovery. Only for administrators.",
+  },
+  {
+    path: '/platform/metrics',
+    authenticated: true,
+    tokenScopes: [TokenScope.Metrics],
+    query: ['part', 'name'],
+    summary: 'Metrics of one target in the Prometheus text format. Only for administrators.',
   },
   {
     path: '/registry/token',

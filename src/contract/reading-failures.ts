@@ -1,8 +1,22 @@
 import { ErrorCode, failure } from './failure.ts'
 
-/** The ways in which streams and the reading of logs can fail; part of the table of all failures. */
+/**
+ * The ways in which streams and the reading of logs and of the platform's metrics can fail; part of the table
+ * of all failures.
+ */
 export const readingFailures = {
   tooManyStreams: failure(ErrorCode.TooMany, 429, 'All {limit} streams are taken: wait {seconds} s', true),
   followedLog: failure(ErrorCode.Invalid, 400, "'follow' needs exactly one instance and no 'limit': {given}"),
   hostUnreachable: failure(ErrorCode.OperationFailed, 200, 'The host of the instance does not answer', true),
+  administratorNeeded: failure(
+    ErrorCode.NotAllowed,
+    403,
+    'This is about the whole installation: it needs a token of an administrator',
+  ),
+  noPart: failure(
+    ErrorCode.NotFound,
+    404,
+    "No part '{part}' with the name '{name}'; /platform/targets lists all",
+  ),
+  partUnreachable: failure(ErrorCode.OperationFailed, 502, "The {part} '{name}' does not answer", true),
 } as const

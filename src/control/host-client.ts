@@ -30,6 +30,8 @@ export interface NodeClient {
    * the host's heartbeats have stopped, so that reads do not wait for a lost host.
    */
   readAwake(nodeId: string, instanceUuids: readonly string[]): Promise<AwakeInstances>
+  /** The metrics of the host's agent in the Prometheus text format. Throws `NodeUnavailable`. */
+  readMetrics(nodeId: string): Promise<string>
   /**
    * The instance's lease as its host sees it. Undefined if the host does not know the instance, as before its
    * first start. A host whose heartbeats have stopped is asked all the same, because it may only be cut off
@@ -127,27 +129,30 @@ export function createNodeClient(options: {
               signal: wait.signal,
             })
       if (answer.statusCode === 404) return emptyLog
-      return expectOk(answer, instance.nodeId).json as LogWindow
+      return expectJson(answer, instance.nodeId) as LogWindow
     },
     async readUsage(nodeId, instances) {
       const answer = await call(nodeId, '/usage', { method: 'POST', body: { instances } })
-      return (expectOk(answer, nodeId).json as { usage: UsageByInstance }).usage
+      return (expectJson(answer, nodeId) as { usage: UsageByInstance }).usage
     },
     async readLoads(nodeId, instances) {
       const answer = await call(nodeId, '/loads', { method: 'POST', body: { instances } })
-      return expectOk(answer, nodeId).json as HostLoads
+      return expectJson(answer, nodeId) as HostLoads
     },
     async readAwake(nodeId, instances) {
       if (!(await addresses.find(nodeId)).live) throw new NodeUnavailable(`node '${nodeId}' is silent`)
       const init = { method: 'POST', body: { instances }, timeoutMs: memoryTimeoutMs } as const
       const answer = await call(nodeId, '/awake', init)
-      return (expectOk(answer, nodeId).json as { awake: AwakeInstances }).awake
+      return (expectJson(answer, nodeId) as { awake: AwakeInstances }).awake
+    },
+    async readMetrics(nodeId) {
+      return expectOk(await call(nodeId, '/metrics', { method: 'GET' }), nodeId).text
     },
     async readLease({ uuid, nodeId }) {
       const init = { method: 'GET', timeoutMs: memoryTimeoutMs } as const
       const answer = await call(nodeId, `/instances/${uuid}/host-lease`, init)
       if (answer.statusCode === 404) return undefined
-      return expectOk(answer, nodeId).json as HostLeaseView
+      return expectJson(answer, nodeId) as HostLeaseView
     },
     async beginFirstBoot({ uuid, nodeId }) {
       const askedAtMs = options.nowMs()
@@ -158,7 +163,7 @@ export function createNodeClient(options: {
       const init = { method: 'POST', timeoutMs: firstBootTimeoutMs } as const
       try {
         const answer = await send(boots, node, `/instances/${uuid}/begin`, init)
-        return (expectOk(answer, nodeId).json as { up: boolean }).up
+        return (expectJson(answer, nodeId) as { up: boolean }).up
       } catch (error) {
         addresses.forget()
         throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
@@ -239,7 +244,7 @@ interface NodeRequest {
 
 interface NodeAnswer {
   readonly statusCode: number
-  readonly json: unknown
+  readonly text: string
 }
 
 async function send(
@@ -255,9 +260,9 @@ async function send(
     signal: signalOf(init),
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
   })
-  if (response.statusCode === 200) return { statusCode: 200, json: await response.body.json() }
+  if (response.statusCode === 200) return { statusCode: 200, text: await response.body.text() }
   await response.body.dump()
-  return { statusCode: response.statusCode, json: undefined }
+  return { statusCode: response.statusCode, text: '' }
 }
 
 function signalOf({ timeoutMs = callTimeoutMs, signal }: NodeRequest): AbortSignal {
@@ -268,6 +273,10 @@ function signalOf({ timeoutMs = callTimeoutMs, signal }: NodeRequest): AbortSign
 function expectOk(answer: NodeAnswer, nodeId: string): NodeAnswer {
   if (answer.statusCode === 200) return answer
   throw new NodeUnavailable(`node '${nodeId}' answered ${answer.statusCode}`)
+}
+
+function expectJson(answer: NodeAnswer, nodeId: string): unknown {
+  return JSON.parse(expectOk(answer, nodeId).text)
 }
 
 /** The addresses of the hosts. They are read again when they are old or turned out wrong. */

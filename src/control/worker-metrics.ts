@@ -1,4 +1,6 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { showPool } from '../db/pool-metrics.ts'
+import type { Database } from '../db/database.ts'
 import { AutoscaleMetrics } from './autoscale-metrics.ts'
 import type { SweepResult } from './sweep.ts'
 
@@ -28,8 +30,22 @@ export class WorkerMetrics {
     registers: [this.#registry],
   })
 
-  constructor() {
+  constructor({
+    database,
+    polls,
+  }: {
+    readonly database: Pick<Database, 'pool'>
+    readonly polls: () => boolean
+  }) {
     collectDefaultMetrics({ register: this.#registry })
+    showPool(this.#registry, database)
+    for (const kind of ['start', 'delete']) this.#mended.inc({ kind }, 0)
+    const ready: Gauge = new Gauge({
+      name: 'roost_worker_ready',
+      help: '1 if the worker takes work from Temporal, else 0: it has begun just now, or Temporal can not be reached.',
+      registers: [this.#registry],
+      collect: () => ready.set(polls() ? 1 : 0),
+    })
   }
 
   swept(result: SweepResult): void {

@@ -32,6 +32,8 @@ export interface Database {
    * connection for all its queries. Timestamps are `Date`, and 64-bit integers are numbers.
    */
   readonly db: Db
+  /** The present use of the connections. */
+  readonly pool: { readonly max: number; readonly used: number; readonly waiting: number }
   /** Sends one query to PostgreSQL. Throws when PostgreSQL does not answer. */
   check(): Promise<void>
   close(): Promise<void>
@@ -88,6 +90,10 @@ function databaseOver(orm: MikroORM, pool: pg.Pool, options: DatabaseOptions): D
     applicationName: options.applicationName,
     orm,
     db: orm.em.fork().getKysely<Tables>().withPlugin(new CamelCase()),
+    get pool() {
+      const { options: given, totalCount, idleCount, waitingCount } = pool
+      return { max: given.max ?? defaultPoolSize, used: totalCount - idleCount, waiting: waitingCount }
+    },
     async check() {
       await pool.query('select 1')
     },

@@ -1,11 +1,15 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
-import type { ClosedFor } from './clients/client-connections.ts'
+import { ClosedFor } from './clients/client-connections.ts'
+import type { ConnectionRefusal } from './clients/client-connections.ts'
 import { GatewayLeasePhase } from '../domain/standby/gateway-lease-state.ts'
 import { StartKind } from '../domain/instance/start-report.ts'
+import { UpstreamFault } from './http/request-observer.ts'
 import type { RequestReport } from './http/request-observer.ts'
 import { HandshakeOutcome } from './listeners/handshake.ts'
 import { RequestDurations } from './request-durations.ts'
+import type { ServiceCounts } from './service-counts.ts'
+import type { Refusal } from './traffic.ts'
 
 /** The values that the gauges show. They are read when somebody asks for the metrics. */
 export interface GatewayState {
@@ -27,10 +31,10 @@ export interface GatewayState {
 
 export interface GatewayMetrics {
   request(report: RequestReport): void
-  woken(woken: { readonly kind: StartKind; readonly wakeUs: number }): void
-  refused(reason: string): void
+  woken(woken: { readonly serviceUuid: string; readonly kind: StartKind; readonly wakeUs: number }): void
+  refused(reason: RefusalReason): void
   handshake(outcome: HandshakeOutcome): void
-  upstreamError(kind: string): void
+  upstreamError(kind: UpstreamFault | 'connect'): void
   bindFailed(): void
   connectionClosed(why: ClosedFor): void
 }
@@ -52,7 +56,12 @@ const usPerSecond = 1e6
 /** How the values of one gauge in several processes become the value of the gateway. */
 type Whole = 'sum' | 'min' | 'max'
 
-export function createGatewayMetrics(registry: Registry, state: GatewayState): GatewayMetrics {
+/** What happens is counted in the registry, for operators, and in `services`, for the services' owners. */
+export function createGatewayMetrics(
+  registry: Registry,
+  state: GatewayState,
+  services: ServiceCounts,
+): GatewayMetrics {
   const registers = [registry]
   const requests = new RequestDurations({
     name: 'roost_gateway_request_duration_seconds',
@@ -68,13 +77,6 @@ export function createGatewayMetrics(registry: Registry, state: GatewayState): G
     buckets: wakeBucketsSeconds,
     registers,
   })
-  const counter = (name: string, help: string, label: string): ((value: string) => void) => {
-    const metric = new Counter({ name, help, labelNames: [label], registers })
-    return remembered((value) => {
-      const child = metric.labels(value)
-      return () => child.inc()
-    })
-  }
   for (const kind of Object.values(StartKind)) wakes.zero({ kind })
   const bindFailures = new Counter({
     name: 'roost_gateway_bind_failures_total',
@@ -84,32 +86,66 @@ export function createGatewayMetrics(registry: Registry, state: GatewayState): G
   collectState(registry, state)
   collectByLabel(registry, state)
   collectExpiry(registry, state)
-  const handshake = counter('roost_gateway_handshakes_total', 'TLS handshakes, by outcome.', 'outcome')
-  const refused = counter('roost_gateway_refusals_total', 'Traffic that was not let in, by reason.', 'reason')
+  const counter = countersIn(registry)
+  const handshake = counter('roost_gateway_handshakes_total', 'TLS handshakes, by outcome.', [
+    'outcome',
+    Object.values(HandshakeOutcome),
+  ])
+  const refused = counter('roost_gateway_refusals_total', 'Traffic that was not let in, by reason.', [
+    'reason',
+    Object.keys(refusalReasons) as RefusalReason[],
+  ])
   return {
-    request({ protocol, status, totalUs, fault }) {
+    request(report) {
+      const { protocol, status, totalUs, fault } = report
+      services.request(report)
       requests.add(protocol, status, totalUs / usPerSecond)
       if (fault !== undefined) this.upstreamError(fault)
     },
-    woken: ({ kind, wakeUs }) => wakes.labels(kind).observe(wakeUs / usPerSecond),
+    woken(woken) {
+      services.woken(woken.serviceUuid, woken)
+      wakes.labels(woken.kind).observe(woken.wakeUs / usPerSecond)
+    },
     refused,
     handshake(outcome) {
       handshake(outcome)
       const reason = refusalOf[outcome]
       if (reason !== undefined) refused(reason)
     },
-    upstreamError: counter('roost_gateway_upstream_errors_total', 'Misbehaviour of instances.', 'kind'),
+    upstreamError: counter('roost_gateway_upstream_errors_total', 'Misbehaviour of instances.', [
+      'kind',
+      [...Object.values(UpstreamFault), 'connect'],
+    ]),
     bindFailed: () => bindFailures.inc(),
     connectionClosed: counter(
       'roost_gateway_closed_connections_total',
       'Connections of clients that were closed to make room for others, by what they were.',
-      'was',
+      ['was', Object.values(ClosedFor)],
     ),
   }
 }
 
+/** Why traffic was not let in: no instance, no room for its connection, or no agreement with its client. */
+type RefusalReason = Refusal['reason'] | ConnectionRefusal | 'handshake' | 'certificate' | 'proxy-header'
+
+/** Total, so that a new reason does not compile until its counter begins at 0. */
+const refusalReasons: Readonly<Record<RefusalReason, true>> = {
+  'no-instance': true,
+  'hard-limit': true,
+  'queue-full': true,
+  'timed-out': true,
+  'wake-failed': true,
+  'host-away': true,
+  aborted: true,
+  connections: true,
+  'connections-of-source': true,
+  handshake: true,
+  certificate: true,
+  'proxy-header': true,
+}
+
 /** The reason under which a handshake also counts as a refusal; undefined if the outcome is no refusal. */
-const refusalOf: Readonly<Record<HandshakeOutcome, string | undefined>> = {
+const refusalOf: Readonly<Record<HandshakeOutcome, RefusalReason | undefined>> = {
   [HandshakeOutcome.Full]: undefined,
   [HandshakeOutcome.Resumed]: undefined,
   [HandshakeOutcome.Challenge]: undefined,
@@ -119,11 +155,30 @@ const refusalOf: Readonly<Record<HandshakeOutcome, string | undefined>> = {
 }
 
 /**
+ * Returns the function that makes counters with one label. A counter begins at 0 for each known value: one
+ * that begins with its first event hides that event from readers of its increase.
+ */
+function countersIn(registry: Registry) {
+  return <Value extends string>(
+    name: string,
+    help: string,
+    [label, known]: readonly [label: string, values: readonly Value[]],
+  ): ((value: Value) => void) => {
+    const metric = new Counter({ name, help, labelNames: [label], registers: [registry] })
+    for (const value of known) metric.inc({ [label]: value }, 0)
+    return remembered((value) => {
+      const child = metric.labels(value)
+      return () => child.inc()
+    })
+  }
+}
+
+/**
  * Remembers the counter of each label, so that an event costs one look-up by text and makes no object of
  * labels.
  */
-function remembered(make: (value: string) => () => void): (value: string) => void {
-  const made = new Map<string, () => void>()
+function remembered<Label extends string>(make: (value: Label) => () => void): (value: Label) => void {
+  const made = new Map<Label, () => void>()
   return (value) => {
     let count = made.get(value)
     if (count === undefined) made.set(value, (count = make(value)))

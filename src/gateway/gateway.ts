@@ -23,6 +23,8 @@ import { ServerContexts } from './listeners/server-contexts.ts'
 import type { MetroCertificate } from './listeners/server-contexts.ts'
 import type { TicketSecret } from './listeners/ticket-secret.ts'
 import type { Routes } from './routes.ts'
+import { ServiceCounts } from './service-counts.ts'
+import type { TrafficOfServices } from './service-counts.ts'
 import { createTcpFront } from './tcp/tcp-front.ts'
 import type { TcpFront } from './tcp/tcp-front.ts'
 
@@ -80,6 +82,8 @@ export interface Gateway {
   /** Accepts nothing more, lets requests in flight continue for `graceMs`, then ends everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   readonly registry: Registry
+  /** What was counted of each service since the last call. */
+  takeServiceCounts(): TrafficOfServices
   readonly ports: PortsState
   readonly hosts: { readonly known: number; readonly connected: number }
 }
@@ -97,6 +101,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   // The parts report events to the metrics, and the metrics read the parts. So each needs the other; the
   // metrics read the parts only later, when somebody asks for them.
   const late: { http?: HttpFront; metrics?: GatewayMetrics } = {}
+  const services = new ServiceCounts()
   const balancer = new Balancer({
     routes,
     limits: options.balanceLimits ?? {},
@@ -139,10 +144,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     onProxyHeader: proxyHeadersTold(log, () => late.metrics?.refused('proxy-header')),
     onBind: bindsTold(options, () => late.metrics?.bindFailed()),
   })
-  const { routesAgeMs = () => 0 } = options
-  const expiry = new CertificateExpiry({ routes, metro: options.metroCertificate })
-  const state = stateOf({ balancer, http, tcp, clients, ports, contexts, expiry, routesAgeMs })
-  late.metrics = createGatewayMetrics(registry, state)
+  const state = stateOf(options, { balancer, http, tcp, clients, ports, contexts })
+  late.metrics = createGatewayMetrics(registry, state, services)
   return {
     registry,
     get ports() {
@@ -151,6 +154,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     get hosts() {
       return balancer.hosts
     },
+    takeServiceCounts: () => services.take(),
     start: () => ports.start(),
     drain: async (until) => await drain({ ports, http, clients }, until),
     close: async (grace = {}) => {
@@ -200,17 +204,19 @@ function clientsOf(
   )
 }
 
-function stateOf(parts: {
-  readonly balancer: Balancer
-  readonly http: HttpFront
-  readonly tcp: TcpFront
-  readonly clients: ClientConnections
-  readonly ports: PublicPorts
-  readonly contexts: ServerContexts
-  readonly expiry: CertificateExpiry
-  readonly routesAgeMs: () => number
-}): GatewayState {
-  const { balancer, http, tcp, clients, ports, contexts, expiry } = parts
+function stateOf(
+  { routes, metroCertificate: metro, routesAgeMs = () => 0 }: GatewayOptions,
+  parts: {
+    readonly balancer: Balancer
+    readonly http: HttpFront
+    readonly tcp: TcpFront
+    readonly clients: ClientConnections
+    readonly ports: PublicPorts
+    readonly contexts: ServerContexts
+  },
+): GatewayState {
+  const { balancer, http, tcp, clients, ports, contexts } = parts
+  const expiry = new CertificateExpiry({ routes, metro })
   return {
     get queued() {
       return balancer.queued
@@ -234,7 +240,7 @@ function stateOf(parts: {
       return balancer.hosts
     },
     get routesAgeMs() {
-      return parts.routesAgeMs()
+      return routesAgeMs()
     },
     get tlsContexts() {
       return contexts.held

@@ -1,3 +1,6 @@
+import { isIPv6 } from 'node:net'
+import { PlatformPart } from '../domain/platform-part.ts'
+import type { PartPlace } from '../domain/platform-part.ts'
 import type { Settings } from './settings.ts'
 
 type PlatformSettings = Pick<
@@ -30,6 +33,26 @@ export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
     if (url !== null && url.port !== '' && isThisMachine(url.hostname)) own.add(Number(url.port))
   }
   return own
+}
+
+/** The parts with metrics on this machine, if the settings name none: this API, a worker and a gateway. */
+export function partsHere(
+  settings: Pick<
+    Settings,
+    'apiHost' | 'apiPort' | 'metricsHost' | 'workerMetricsPort' | 'gatewayMetricsPort'
+  >,
+): readonly PartPlace[] {
+  const { apiHost, apiPort, metricsHost, workerMetricsPort, gatewayMetricsPort } = settings
+  return [
+    place(PlatformPart.Api, apiHost, apiPort),
+    place(PlatformPart.Worker, metricsHost, workerMetricsPort),
+    place(PlatformPart.Gateway, metricsHost, gatewayMetricsPort),
+  ]
+}
+
+function place(part: PartPlace['part'], host: string, port: number): PartPlace {
+  const { host: name, origin: address } = new URL(`http://${isIPv6(host) ? `[${host}]` : host}:${port}`)
+  return { part, name, address }
 }
 
 function isThisMachine(host: string): boolean {

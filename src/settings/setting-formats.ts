@@ -1,5 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import path from 'node:path'
+import { PlatformPart } from '../domain/platform-part.ts'
+import type { PartPlace } from '../domain/platform-part.ts'
 
 /**
  * How the text of a setting is read. Each function takes the variable's name for the error that it throws.
@@ -219,4 +221,28 @@ export function choice<const T extends string>(permitted: readonly T[]): (text: 
     }
     return found
   }
+}
+
+const listedParts = [PlatformPart.Api, PlatformPart.Worker, PlatformPart.Gateway]
+/** More than an installation has. Each is a target of every Prometheus. */
+const mostParts = 100
+
+/** Reads addresses of parts: `api=http://10.0.0.1:7070, gateway=http://10.0.0.2:7073`. */
+export function asParts(text: string, name: string): readonly PartPlace[] {
+  const wanted = `write ${listedParts.join(', ')} with an address, such as gateway=http://10.0.0.2:7073, with commas between them`
+  const places = text.split(',').map((entry): PartPlace => {
+    const [, word = '', address = ''] = /^\s*([a-z]+)=(\S+)\s*$/.exec(entry) ?? []
+    const part = listedParts.find((one) => one === word)
+    const url = URL.parse(address)
+    const isPlain =
+      url?.protocol === 'http:' && `${url.username}${url.password}${url.search}${url.hash}` === ''
+    if (part === undefined || url === null || !isPlain || url.pathname !== '/')
+      throw new SettingError(`${name} has '${entry.trim()}'; ${wanted}`)
+    return { part, name: url.host, address: url.origin }
+  })
+  const names = new Set(places.map((place) => `${place.part} ${place.name}`))
+  if (names.size < places.length) throw new SettingError(`${name} names an address of a part twice`)
+  if (places.length > mostParts)
+    throw new SettingError(`${name} has ${places.length} addresses; there may be ${mostParts}`)
+  return places
 }

@@ -189,7 +189,16 @@ export const settingsTable = {
   }),
   workerMetricsPort: setting('ROOST_WORKER_METRICS_PORT', read.asPort, 7072, {
     defaultText: '7072; the stack chooses a free one',
-    meaning: 'Port of `/healthz`, `/readyz` and `/metrics` of the worker, on 127.0.0.1.',
+    meaning: 'Port of `/healthz`, `/readyz` and `/metrics` of the worker.',
+  }),
+  metricsHost: setting('ROOST_METRICS_HOST', read.asHost, '127.0.0.1', {
+    meaning:
+      'Address on which worker and gateway listen for `/healthz`, `/readyz` and `/metrics`. Everybody who reaches it can read these, so it belongs in a network of the parts.',
+  }),
+  metricsParts: setting('ROOST_METRICS_PARTS', optional(read.asParts), undefined, {
+    defaultText: 'this API, and a worker and a gateway on its machine',
+    meaning:
+      'Whose metrics the API passes on, beside those of hosts: `api=http://10.0.0.1:7070, worker=http://10.0.0.1:7072, gateway=http://10.0.0.2:7073`. List all of each kind. See [observability.md](observability.md).',
   }),
   gatewayTokenFile: setting('ROOST_GATEWAY_TOKEN_FILE', read.asPath, gatewayToken.of, {
     defaultText: gatewayToken.text,
@@ -250,7 +259,7 @@ export const settingsTable = {
   }),
   gatewayMetricsPort: setting('ROOST_GATEWAY_METRICS_PORT', read.asPort, 7073, {
     defaultText: '7073; the stack chooses a free one',
-    meaning: 'Port of `/healthz`, `/readyz` and `/metrics` of the gateway, on 127.0.0.1.',
+    meaning: 'Port of `/healthz`, `/readyz` and `/metrics` of the gateway.',
   }),
   acmeDirectoryUrl: setting('ROOST_ACME_DIRECTORY_URL', optional(read.asSecureUrl), undefined, {
     defaultText: 'a local authority issues them',

@@ -135,7 +135,7 @@ describe('the PROXY header before the gateway', function () {
       if (corked) setTimeout(() => raw.uncork(), 20)
       assert.equal(forwardedFor(await readAll(client)), '203.0.113.7', String(corked))
     }
-    assert.equal(await all.metric('roost_gateway_handshakes_total{outcome="failed"}'), undefined)
+    assert.equal(await all.metric('roost_gateway_handshakes_total{outcome="failed"}'), 0)
   })
 
   it('comes before HTTP/2', async () => {

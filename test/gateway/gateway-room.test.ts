@@ -62,7 +62,7 @@ describe('a gateway whose connections are all in use', function () {
     await asked(from(newcomer))
     await gone
     assert.deepEqual([isOpen(first), isOpen(third)], [true, true])
-    assert.deepEqual([await closedFor('idle'), await refused()], [1, undefined])
+    assert.deepEqual([await closedFor('idle'), await refused()], [1, 0])
   })
 
   it('sends GOAWAY over an idle connection of HTTP/2, and closes it even if its client does not', async () => {

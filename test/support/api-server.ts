@@ -9,6 +9,7 @@ import { createApiMetrics } from '../../src/api/api-metrics.ts'
 import { createApp } from '../../src/api/app.ts'
 import type { ApiDeps, ApiSettings } from '../../src/api/deps.ts'
 import type { NodeClient } from '../../src/control/host-client.ts'
+import type { PartClient } from '../../src/control/part-client.ts'
 import type { RegistryTokens } from '../../src/api/image/registry-tokens.ts'
 import { closeServer, createApiServer } from '../../src/api/server.ts'
 import { handlingTimeoutMs } from '../../src/contract/limits.ts'
@@ -125,6 +126,7 @@ export async function startTestApi(
       | 'nowMs'
       | 'domainProofs'
       | 'consoleFiles'
+      | 'parts'
     >
   > & {
       readonly registry?: (database: Database) => RegistryTokens
@@ -156,6 +158,7 @@ export async function startTestApi(
     certificateControl: options.certificateControl ?? certificateControl,
     autoscaleControl: options.autoscaleControl ?? autoscaleControl,
     nodes,
+    parts: options.parts ?? noParts,
     ...imagePorts(images),
     registry: options.registry?.(database) ?? {
       answer: async () => ({ status: 401, message: 'not here' }),
@@ -217,6 +220,13 @@ export async function startTestApi(
   }
 }
 
+const noParts: PartClient = {
+  places: [],
+  readMetrics: async () => await Promise.reject(new Error('there are no parts')),
+  readTraffic: async () => [],
+  async close() {},
+}
+
 async function closeTestServer(server: Server): Promise<void> {
   await closeServer(server, 0)
   assert.ok(!server.listening)
@@ -274,6 +284,10 @@ function createFakeNodes(): FakeNodes {
       }
       awake.set(uuid, { boot: 1, state: 'running', started: { boot: 1, kind: 'boot', ...times } })
       return true
+    },
+    readMetrics: async (node) => {
+      if (nodes.fails) throw nodes.fails
+      return `agent_of{host="${node}"} 1\n`
     },
     readLoads: async () => await Promise.reject(new Error('the API asks for no loads')),
     async close() {},

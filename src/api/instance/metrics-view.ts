@@ -1,9 +1,13 @@
+import { StartKind } from '../../domain/instance/start-report.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
-import type { Usage } from '../../domain/instance/usage.ts'
+import type { Usage, WakeCount } from '../../domain/instance/usage.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
+import type { AttachedService } from '../../db/service/row.ts'
 import type { getInstanceMetrics } from '../../contract/instance/operations.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { presentLoad, presentTraffic, presentUptimeMs } from './view.ts'
+import { metricsText } from '../metrics-text.ts'
+import type { Sample, TextMetric } from '../metrics-text.ts'
 import { optionalTimestamp } from '../timestamp.ts'
 
 type Metrics = OperationEntry<typeof getInstanceMetrics>
@@ -13,6 +17,8 @@ export interface MeteredInstance {
   readonly row: InstanceRow
   /** The resource use. It is absent if the host does not answer. */
   readonly usage?: Usage
+  /** The service to which the instance is attached, if it is attached to one. */
+  readonly service?: AttachedService | undefined
 }
 
 export function presentMetrics(
@@ -46,79 +52,111 @@ const stateNumbers: Readonly<Record<InstanceState, number>> = {
   [InstanceState.Standby]: 5,
 }
 
-interface TextMetric {
-  readonly name: string
-  readonly type: 'gauge' | 'counter'
-  readonly help: string
-  /** Returns the metric's value for an instance, or undefined if the instance has none now. */
-  readonly value: (instance: MeteredInstance, view: TextView) => string | undefined
-}
-
 interface TextView {
   readonly nowMs: number
   readonly developer: boolean
 }
 
-const usageMetric = (
+interface Subject extends MeteredInstance {
+  readonly view: TextView
+}
+
+type InstanceMetric = TextMetric<Subject>
+
+/** A metric with one value per instance. An instance without a value now has no sample. */
+function oneValue(
+  name: string,
+  type: 'gauge' | 'counter',
+  help: string,
+  read: (subject: Subject) => string | number | undefined,
+): InstanceMetric {
+  return {
+    name,
+    type,
+    help,
+    samples(subject) {
+      const value = read(subject)
+      return value === undefined ? [] : [{ labels: labelsOf(subject), value }]
+    },
+  }
+}
+
+function usageMetric(
   name: string,
   help: string,
   read: (usage: Usage) => string | number,
-  type: TextMetric['type'] = 'counter',
-): TextMetric => ({
-  name,
-  type,
-  help,
-  value: ({ usage }) => (usage === undefined ? undefined : String(read(usage))),
-})
-const textMetrics: readonly TextMetric[] = [
-  {
-    name: 'instance_state',
-    type: 'gauge',
-    help: 'State: 0 stopped, 1 starting, 2 running, 3 draining, 4 stopping, 5 standby.',
-    value: ({ row }) => String(stateNumbers[row.state]),
-  },
-  {
-    name: 'instance_start_count',
+  type: 'gauge' | 'counter' = 'counter',
+): InstanceMetric {
+  return oneValue(name, type, help, ({ usage }) => (usage === undefined ? undefined : read(usage)))
+}
+
+/** A metric of wakes, by how the VM came up. Kinds that never happened are 0, so that a first one is seen. */
+function wakeMetric(name: string, help: string, read: (count: WakeCount) => number): InstanceMetric {
+  return {
+    name,
     type: 'counter',
-    help: 'Starts.',
-    value: ({ row }) => String(row.startCount),
-  },
+    help,
+    samples: (subject) =>
+      subject.usage === undefined
+        ? []
+        : Object.values(StartKind).map((kind): Sample => {
+            const count = subject.usage?.wakes?.[kind] ?? { count: 0, timeMs: 0 }
+            return { labels: { ...labelsOf(subject), kind }, value: read(count) }
+          }),
+  }
+}
+
+function labelsOf({ row }: MeteredInstance): Sample['labels'] {
+  return { instance_uuid: row.uuid }
+}
+
+const mebibyte = 1024 * 1024
+
+const textMetrics: readonly InstanceMetric[] = [
   {
-    name: 'instance_restart_count',
-    type: 'counter',
-    help: 'Restarts by the restart policy.',
-    value: ({ row }) => String(row.restartCount),
-  },
-  {
-    name: 'instance_started_at',
+    name: 'instance_info',
     type: 'gauge',
-    help: 'Time of the last start, in Unix seconds.',
-    value: ({ row }) => unixSeconds(row.startedAt),
+    help: 'Always 1. Its labels name the instance and its service.',
+    samples: ({ row, service }) => [
+      {
+        labels: {
+          instance_uuid: row.uuid,
+          instance_name: row.name,
+          service_uuid: service?.uuid ?? '',
+          service_name: service?.name ?? '',
+        },
+        value: 1,
+      },
+    ],
   },
-  {
-    name: 'instance_stopped_at',
-    type: 'gauge',
-    help: 'Time of the last stop, in Unix seconds.',
-    value: ({ row }) => unixSeconds(row.stoppedAt),
-  },
-  {
-    name: 'instance_uptime_s',
-    type: 'counter',
-    help: 'Running time over all starts.',
-    value: ({ row }, { nowMs }) => (presentUptimeMs(row, nowMs) / 1_000).toFixed(3),
-  },
-  {
-    name: 'instance_boot_time_s',
-    type: 'gauge',
-    help: 'Boot time of the last start.',
-    value: ({ row }) => secondsOf(row.bootTimeUs),
-  },
-  {
-    name: 'instance_net_time_s',
-    type: 'gauge',
-    help: 'Time to the first listening socket of the last start.',
-    value: ({ row }, { developer }) => (developer ? secondsOf(row.netTimeUs) : undefined),
-  },
+  oneValue(
+    'instance_state',
+    'gauge',
+    'State: 0 stopped, 1 starting, 2 running, 3 draining, 4 stopping, 5 standby.',
+    ({ row }) => String(stateNumbers[row.state]),
+  ),
+  oneValue('instance_start_count', 'counter', 'Starts.', ({ row }) => String(row.startCount)),
+  oneValue('instance_restart_count', 'counter', 'Restarts by the restart policy.', ({ row }) =>
+    String(row.restartCount),
+  ),
+  oneValue('instance_started_at', 'gauge', 'Time of the last start, in Unix seconds.', ({ row }) =>
+    unixSeconds(row.startedAt),
+  ),
+  oneValue('instance_stopped_at', 'gauge', 'Time of the last stop, in Unix seconds.', ({ row }) =>
+    unixSeconds(row.stoppedAt),
+  ),
+  oneValue('instance_uptime_s', 'counter', 'Running time over all starts.', ({ row, view: { nowMs } }) =>
+    (presentUptimeMs(row, nowMs) / 1_000).toFixed(3),
+  ),
+  oneValue('instance_boot_time_s', 'gauge', 'Boot time of the last start.', ({ row }) =>
+    secondsOf(row.bootTimeUs),
+  ),
+  oneValue(
+    'instance_net_time_s',
+    'gauge',
+    'Time to the first listening socket of the last start.',
+    ({ row, view: { developer } }) => (developer ? secondsOf(row.netTimeUs) : undefined),
+  ),
   usageMetric('instance_rss_bytes', 'Resident memory of the VMM.', (usage) => usage.rssBytes, 'gauge'),
   usageMetric('instance_cpu_time_s', 'CPU time over all starts.', (usage) =>
     (usage.cpuTimeMs / 1_000).toFixed(3),
@@ -141,23 +179,27 @@ const textMetrics: readonly TextMetric[] = [
     'gauge',
   ),
   usageMetric('instance_ntotal', 'Inbound connections and requests handled.', (usage) => usage.handled),
+  oneValue(
+    'instance_memory_limit_bytes',
+    'gauge',
+    'Memory that the instance asked for.',
+    ({ row }) => row.memoryMb * mebibyte,
+  ),
+  oneValue('instance_vcpus', 'gauge', 'Virtual processors of the instance.', ({ row }) => row.vcpus),
+  wakeMetric('instance_wakes_total', 'Wakes from standby, by how the VM came up.', ({ count }) => count),
+  wakeMetric(
+    'instance_wake_seconds_total',
+    'How long the host took for these wakes in all.',
+    ({ timeMs }) => timeMs / 1_000,
+  ),
 ]
 
-/**
- * The metrics in the Prometheus text form: a block per metric with its help and type, with blank lines
- * between the blocks.
- */
+/** The metrics in the Prometheus text form. */
 export function presentMetricsText(instances: readonly MeteredInstance[], view: TextView): string {
-  const blocks = textMetrics.map((metric) => {
-    const samples = instances.flatMap((instance) => {
-      const value = metric.value(instance, view)
-      return value === undefined ? [] : [`${metric.name}{instance_uuid="${instance.row.uuid}"} ${value}`]
-    })
-    return [`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`, ...samples].join(
-      '\n',
-    )
-  })
-  return `${blocks.join('\n\n')}\n`
+  return metricsText(
+    textMetrics,
+    instances.map((instance) => ({ ...instance, view })),
+  )
 }
 
 function unixSeconds(at: Date | null): string | undefined {

@@ -4,10 +4,12 @@ import { TextForm } from '../../contract/operation.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import type { ParsedRequest } from '../../contract/request/parsed-request.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
+import { attachedServices } from '../../db/service/services.ts'
 import { selectsText } from '../accepted-form.ts'
 import type { Answer, Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { failedInstance } from '../failed-entry.ts'
+import { metricsContentType } from '../metrics-text.ts'
 import { forEachInstance, listAsHostsSay } from './objects.ts'
 import { usageOf } from './usage.ts'
 import { presentMetrics, presentMetricsText } from './metrics-view.ts'
@@ -28,7 +30,10 @@ export function instancesMetrics(deps: ApiDeps): Handler<typeof getInstanceMetri
     // The text has no place for failed objects. If there are only those, the answer is JSON, whose envelope
     // reports them.
     const onlyFailures = found.length > 0 && rows.length === 0
-    if (selectsText(TextForm.Prometheus, call.accept) && !onlyFailures) return asText(found, usage, view)
+    if (selectsText(TextForm.Prometheus, call.accept) && !onlyFailures) {
+      const services = await attachedServices(deps.database, rows)
+      return asText(rows, { usage, services }, view)
+    }
     const named = request.objects.length > 0
     return {
       entries: found.map((one): Entry => {
@@ -55,14 +60,17 @@ async function findRows(
 
 /** The metrics as text. An instance that cannot be found has no samples in it. */
 function asText(
-  found: readonly Found[],
-  usage: Awaited<ReturnType<typeof usageOf>>,
+  rows: readonly InstanceRow[],
+  known: {
+    readonly usage: Awaited<ReturnType<typeof usageOf>>
+    readonly services: Awaited<ReturnType<typeof attachedServices>>
+  },
   view: { readonly nowMs: number; readonly developer: boolean },
 ): Answer<typeof getInstanceMetrics> {
-  const metered = found.flatMap((one): MeteredInstance[] => {
-    if (!('row' in one)) return []
-    const used = usage.get(one.row.uuid)
-    return [used === undefined ? { row: one.row } : { row: one.row, usage: used }]
+  const metered = rows.map((row): MeteredInstance => {
+    const usage = known.usage.get(row.uuid)
+    const service = known.services.get(row.serviceUuid ?? '')
+    return usage === undefined ? { row, service } : { row, service, usage }
   })
-  return { text: presentMetricsText(metered, view), contentType: 'text/plain; version=0.0.4; charset=utf-8' }
+  return { text: presentMetricsText(metered, view), contentType: metricsContentType }
 }

@@ -139,8 +139,13 @@ function plainOperation(endpoint: (typeof plainEndpoints)[number]): Json {
     tags: ['platform'],
     summary: endpoint.summary,
     security: endpoint.authenticated ? securityOf(endpoint.tokenScopes) : [],
+    ...('query' in endpoint && { parameters: endpoint.query.map(requiredText) }),
     responses: { 200: { description: endpoint.summary }, default: { description: 'Failure.' } },
   }
+}
+
+function requiredText(name: string): Json {
+  return { name, in: 'query', required: true, schema: { type: 'string' } }
 }
 
 function componentName(operation: Operation, suffix: 'Object' | 'Parameters' | 'Answer'): string {

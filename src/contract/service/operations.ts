@@ -3,7 +3,13 @@ import { detailsQuery, noParameters } from '../fields.ts'
 import { explainedService } from './explanation.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 import { createServiceBody, serviceFilterBody } from './fields.ts'
-import { createdService, deletedService, serviceDetails, serviceIdentity } from './responses.ts'
+import {
+  createdService,
+  deletedService,
+  serviceDetails,
+  serviceIdentity,
+  serviceMetrics,
+} from './responses.ts'
 
 export const createServices = defineOperation({
   id: 'createServices',
@@ -93,4 +99,25 @@ export const explainServices = defineOperation({
   textForm: TextForm.Explanation,
   summary: 'Explain services',
   description: 'What a request to a service meets and why, and what comes next.',
+})
+
+export const getServiceMetrics = defineOperation({
+  id: 'getServiceMetrics',
+  method: 'GET',
+  path: '/v1/services/metrics',
+  localPath: '/v1/services/{object}/metrics',
+  scope: Scope.ObjectsOrAll,
+  tokenScopes: [TokenScope.Metrics],
+  withinServices: true,
+  place: 'service group metrics arguments',
+  body: noParameters,
+  query: noParameters,
+  paged: true,
+  dataKey: DataKey.ServiceGroups,
+  entry: serviceMetrics,
+  textForm: TextForm.Prometheus,
+  summary: 'Metrics of services',
+  description:
+    'Instances by state, and what the gateways counted since their start: requests, their durations, and wakes. JSON ' +
+    'with the request header `Accept: application/json`, otherwise the Prometheus text format.',
 })

@@ -1,5 +1,8 @@
 import { Type } from 'typebox'
+import { StartKind } from '../../domain/instance/start-report.ts'
+import { instanceStates } from '../../domain/instance/state.ts'
 import { CertificateState, Handler } from '../../domain/service/handler.ts'
+import { statusClasses } from '../../domain/service/service-traffic.ts'
 import { closed, count, statusSuccess, timestampField, uuidField, vocabulary } from '../fields.ts'
 
 const serviceName = Type.String({ description: 'Name of the service.' })
@@ -49,4 +52,28 @@ export const serviceDetails = closed({
   ),
   domains: Type.Optional(domains),
   instances: Type.Optional(Type.Array(closed({ uuid: uuidField, name: Type.String() }))),
+})
+
+const time = Type.Number({ minimum: 0, description: 'Seconds in all.' })
+
+/** What the gateways counted is since the start of each gateway. */
+export const serviceMetrics = closed({
+  status: Type.Optional(statusSuccess),
+  uuid: uuidField,
+  name: serviceName,
+  instances: closed(
+    Object.fromEntries(instanceStates.map((state) => [state, count(`Instances that are ${state}.`)])),
+    { description: 'Instances by state.' },
+  ),
+  requests: closed(
+    Object.fromEntries(statusClasses.map((each) => [each, count(`Answers with status ${each}.`)])),
+    { description: 'Answered requests by class of status; 499: the client left before.' },
+  ),
+  request_seconds: time,
+  wakes: closed(
+    Object.fromEntries(
+      Object.values(StartKind).map((kind) => [kind, closed({ count: count('Wakes.'), seconds: time })]),
+    ),
+    { description: 'Wakes for traffic of the service, by how the VM came up.' },
+  ),
 })

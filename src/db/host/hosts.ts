@@ -178,6 +178,25 @@ async function readNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
   }))
 }
 
+/** How long ago the API heard of a host. */
+export interface HeartbeatAge {
+  readonly id: string
+  readonly ageSeconds: number
+}
+
+/** All hosts by id, without their secrets. */
+export async function heartbeatAges({ db }: Database): Promise<readonly HeartbeatAge[]> {
+  const rows = await db
+    .selectFrom('nodes')
+    .select(['id', 'heartbeatAt', now.as('readAt')])
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id, heartbeatAt, readAt }) => ({
+    id,
+    ageSeconds: (readAt.getTime() - heartbeatAt.getTime()) / 1_000,
+  }))
+}
+
 export function secretContext(nodeId: string): string {
   return `agent-secret/${nodeId}`
 }

@@ -1,3 +1,5 @@
+import type { StartKind } from './start-report.ts'
+
 /**
  * The resource use of an instance, as its host accounts for it. All values add up over starts, except
  * `rssBytes` and the present counts: connections, requests, queued.
@@ -18,6 +20,22 @@ export interface Usage {
   readonly queued: number
   /** How many connections and requests have ended. */
   readonly handled: number
+  /** Absent if the instance was never woken, and from an older host. */
+  readonly wakes?: Wakes
+}
+
+/** How often an instance was woken, and how long that took in all, by how its VM came up. */
+export type Wakes = Readonly<Partial<Record<StartKind, WakeCount>>>
+
+export interface WakeCount {
+  readonly count: number
+  /** From the use of the permit to the entry of the application. */
+  readonly timeMs: number
+}
+
+export function withWake(wakes: Wakes | undefined, kind: StartKind, timeMs: number): Wakes {
+  const before = wakes?.[kind] ?? { count: 0, timeMs: 0 }
+  return { ...wakes, [kind]: { count: before.count + 1, timeMs: before.timeMs + timeMs } }
 }
 
 export const noUsage: Usage = {

@@ -28,7 +28,7 @@ export interface BalancerOptions {
 }
 
 export interface BalanceObserver {
-  woken(woken: NonNullable<OpenLease['woken']>): void
+  woken(woken: NonNullable<OpenLease['woken']> & { readonly serviceUuid: string }): void
   refused(reason: Refusal['reason']): void
 }
 
@@ -210,7 +210,7 @@ export class Balancer implements Traffic {
         send: (message) => this.#hosts.get(nodeId)?.link.send(message),
         moved: (change) => this.#services.get(serviceUuid())?.pump(change),
         forget: (boot) => forget(uuid, boot),
-        woken: (woken) => observer?.woken(woken),
+        woken: (woken) => observer?.woken({ serviceUuid: serviceUuid(), ...woken }),
       },
     })
     this.#leased.set(uuid, member)

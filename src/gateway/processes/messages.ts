@@ -1,6 +1,7 @@
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client'
 import type { RouteLine } from '../../domain/service/route-feed.ts'
 import type { CertificatePem } from '../listeners/context-cache.ts'
+import type { TrafficOfServices } from '../service-counts.ts'
 
 /**
  * What the main process and its serving processes say to each other, over the channel that Node gives a
@@ -25,12 +26,20 @@ export type ToServing =
   /** End now. */
   | { readonly kind: 'end' }
 
+/**
+ * How often a serving process tells its counts of services. Prometheus rarely asks more often, and no more is
+ * lost if the process is killed.
+ */
+export const serviceCountsEveryMs = 2_000
+
 export type Metric = MetricObjectWithValues<MetricValueWithName<string>>
 
 export type ToMain =
   /** The process has routes and has tried to listen on all of its ports. It is said once. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'metrics'; readonly ask: number; readonly metrics: readonly Metric[] }
+  /** What was counted of each service since the process last told it. */
+  | { readonly kind: 'service-counts'; readonly counts: TrafficOfServices }
 
 /**
  * How long requests under way may take once the gateway stops. WebSockets and TCP connections have no end of

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RouteTable } from '../route-table.ts'
+import type { TrafficOfServices } from '../service-counts.ts'
 import type { Metric, ToMain, ToServing } from './messages.ts'
 import { onlyCounts } from './metric-sum.ts'
 import { RouteSender } from './route-sender.ts'
@@ -30,8 +31,16 @@ export class ServingProcess {
   #counts: readonly Metric[] = []
   readonly #child: ChildProcess
 
+  readonly #onServiceCounts: (counts: TrafficOfServices) => void
+
   /** `program` is the file of the process. `place` distinguishes the processes in the log. */
-  constructor(program: string, place: number, table: RouteTable) {
+  constructor(
+    program: string,
+    place: number,
+    told: { readonly table: RouteTable; readonly onServiceCounts: (counts: TrafficOfServices) => void },
+  ) {
+    const { table } = told
+    this.#onServiceCounts = told.onServiceCounts
     this.#child = fork(program, [String(place)], {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -93,6 +102,7 @@ export class ServingProcess {
 
   #hear(message: ToMain): void {
     if (message.kind === 'ready') this.#isReady = true
+    else if (message.kind === 'service-counts') this.#onServiceCounts(message.counts)
     else {
       this.#counts = onlyCounts(message.metrics)
       this.#answers.get(message.ask)?.(message.metrics)

@@ -7,10 +7,12 @@ import type { GatewayLog } from '../gateway.ts'
 import type { MetroCertificate } from '../listeners/server-contexts.ts'
 import type { TicketSecret } from '../listeners/ticket-secret.ts'
 import type { RouteTable } from '../route-table.ts'
+import type { TrafficOfServices } from '../service-counts.ts'
 import type { BlockListener } from './block-sink.ts'
 import { closeGraceMs } from './messages.ts'
 import type { Metric, ToServing } from './messages.ts'
 import { onlyCounts, sumOfMetrics } from './metric-sum.ts'
+import { ServiceTotals } from './service-totals.ts'
 import { ServingProcess } from './serving-process.ts'
 
 export interface ServingProcessesOptions {
@@ -44,11 +46,14 @@ export class ServingProcesses implements BlockListener {
   readonly #ending = new AbortController()
   readonly #secretLook: NodeJS.Timeout
   #ticketSecret: Buffer
+  /** What was counted of each service, also by processes that have ended. */
+  readonly services: ServiceTotals
   /** The counters and histograms of processes that have ended. */
   #counts: readonly Metric[] = []
 
   constructor(options: ServingProcessesOptions) {
     this.#options = options
+    this.services = new ServiceTotals(options.table)
     this.#ticketSecret = options.ticketSecret.current
     this.#secretLook = setInterval(() => this.#tellNewSecret(), secretLookMs)
     for (let place = 1; place <= options.processes; place++) this.#start(place, undefined)
@@ -63,6 +68,7 @@ export class ServingProcesses implements BlockListener {
 
   block(lines: readonly RouteLine[]): void {
     for (const { routes } of this.#running.values()) routes.add(lines)
+    this.services.applied(lines)
   }
 
   heard(): void {
@@ -95,7 +101,8 @@ export class ServingProcesses implements BlockListener {
 
   #start(place: number, ends: EndsInRow | undefined): void {
     const { program, table, metro, routesAgeMs, log } = this.#options
-    const serving = new ServingProcess(program, place, table)
+    const onServiceCounts = (counts: TrafficOfServices): void => this.services.add(counts)
+    const serving = new ServingProcess(program, place, { table, onServiceCounts })
     this.#running.set(place, serving)
     void serving.send({ kind: 'metro', certificate: metro.current })
     void serving.send({ kind: 'ticket-secret', secret: this.#ticketSecret })

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -6,6 +5,7 @@ import type { AwakeInstances } from '../../domain/instance/awake.ts'
 import { maxLogWaitMs } from '../../domain/host/api-protocol.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/host/api-protocol.ts'
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
+import { bearsSecret } from '../../primitives/bearer-secret.ts'
 import type { LogRequest } from '../console/console-waits.ts'
 import type { AgentLog } from './agent-ports.ts'
 
@@ -128,15 +128,9 @@ async function answerApi(
   throw new Refusal(404, `there is no ${request.method ?? ''} ${url.pathname}`)
 }
 
-/**
- * Compares digests, which all have the same length, so that the time taken tells nothing about the secret.
- */
 function requireSecret(request: IncomingMessage, secret: string): void {
-  const given = createHash('sha256')
-    .update(request.headers.authorization ?? '')
-    .digest()
-  const wanted = createHash('sha256').update(`Bearer ${secret}`).digest()
-  if (!timingSafeEqual(given, wanted)) throw new Refusal(401, "the agent's secret is needed")
+  if (!bearsSecret(request.headers.authorization, secret))
+    throw new Refusal(401, "the agent's secret is needed")
 }
 
 /** Aborts when the client is gone, so that nothing waits for a reader that is not there any more. */

@@ -1,5 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { StartKind, StartReport } from '../../domain/instance/start-report.ts'
+import { ExitCause } from '../../domain/instance/exit-report.ts'
+import { HostFailure, StandByRefusal } from '../../domain/instance/host-work.ts'
+import { StartKind } from '../../domain/instance/start-report.ts'
+import type { StartReport } from '../../domain/instance/start-report.ts'
 import type { AgentObserver } from './agent-ports.ts'
 import type { NetworkLoad } from '../network/network.ts'
 import type { MemoryReading } from '../vmm/vmm.ts'
@@ -21,6 +24,8 @@ const mebibyte = 1024 * 1024
 export interface MetricSources {
   readonly volumeRoom?: () => Promise<VolumeRoom>
   readonly memory?: () => MemoryReading | undefined
+  /** Why the agent accepts no work now; undefined if it does. */
+  readonly notReady?: () => string | undefined
 }
 
 /** The agent's own Prometheus metrics. The API shows the metrics of instances. */
@@ -97,6 +102,7 @@ export class AgentMetrics implements AgentObserver {
 
   constructor(entries: ReadonlyMap<string, InstanceEntry>, sources: MetricSources = {}) {
     collectDefaultMetrics({ register: this.registry })
+    this.#beginAtZero()
     const vms: Gauge = new Gauge({
       name: 'roost_agent_instances',
       help: 'Instances that this host knows, by what they do.',
@@ -137,9 +143,34 @@ export class AgentMetrics implements AgentObserver {
         heldBack.set([...entries.values()].filter(isHeldBack).length)
       },
     })
-    const { volumeRoom, memory } = sources
+    const { volumeRoom, memory, notReady } = sources
+    if (notReady !== undefined) this.#showReady(notReady)
     if (volumeRoom !== undefined) this.#showRoom(volumeRoom)
     if (memory !== undefined) this.#showMemory(memory)
+  }
+
+  /** A counter that begins with its first event hides that event from readers of its increase. */
+  #beginAtZero(): void {
+    for (const kind of Object.values(StartKind)) {
+      this.#starts.inc({ kind }, 0)
+      this.#wakeSeconds.zero({ kind })
+    }
+    for (const failure of Object.values(HostFailure)) {
+      this.#failures.inc({ failure }, 0)
+      this.#wakeFailures.inc({ failure }, 0)
+    }
+    for (const cause of Object.values(ExitCause)) this.#ends.inc({ cause }, 0)
+    for (const reason of Object.values(StandByRefusal)) this.#refusals.inc({ reason }, 0)
+    for (const kind of ['stateful', 'cold']) this.#sleeps.inc({ kind }, 0)
+  }
+
+  #showReady(notReady: () => string | undefined): void {
+    const ready: Gauge = new Gauge({
+      name: 'roost_agent_ready',
+      help: '1 if the agent takes work, else 0: it has begun just now, or Temporal can not be reached.',
+      registers: [this.registry],
+      collect: () => ready.set(notReady() === undefined ? 1 : 0),
+    })
   }
 
   #showMemory(memory: () => MemoryReading | undefined): void {
@@ -219,7 +250,7 @@ export class AgentMetrics implements AgentObserver {
     })
     const gauge: Gauge = new Gauge({
       name: 'roost_agent_volume_room_bytes',
-      help: 'Room for volumes: what they may promise together (total), what those here promise (promised), and what the disk has left (free).',
+      help: 'Room for volumes: what they may promise together (total), what those here promise (promised), and what the disk has in all (disk) and left (free).',
       labelNames: ['of'],
       registers: [this.registry],
       collect: async () => {
@@ -229,6 +260,7 @@ export class AgentMetrics implements AgentObserver {
         gauge.set({ of: 'total' }, known.totalMb * mebibyte)
         gauge.set({ of: 'promised' }, known.promisedMb * mebibyte)
         gauge.set({ of: 'free' }, known.freeMb * mebibyte)
+        gauge.set({ of: 'disk' }, known.diskMb * mebibyte)
       },
     })
   }

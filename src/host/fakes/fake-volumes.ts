@@ -98,7 +98,7 @@ export class FakeVolumes implements Volumes {
     const totalMb = this.#faults.totalMb ?? 1_048_576
     let promisedMb = 0
     for (const { sizeMb } of this.made.values()) promisedMb += sizeMb
-    return { volumes: this.made.size, totalMb, promisedMb, freeMb: totalMb }
+    return { volumes: this.made.size, totalMb, promisedMb, freeMb: totalMb, diskMb: totalMb }
   }
 
   async #begin(call: Call, of: string, signal?: AbortSignal): Promise<void> {

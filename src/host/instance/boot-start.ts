@@ -19,7 +19,7 @@ import { asHostStartError, HostStartError } from './host-start-error.ts'
 import { withVolumeMade } from '../volumes/host-volumes.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { InstanceEntry, StartJob } from './entry.ts'
-import { memoryWaits, newRecord, permitOf, sleepOf, withStart } from './record.ts'
+import { memoryWaits, newRecord, permitOf, sleepOf, withWoken } from './record.ts'
 import type { InstanceRecord } from './record.ts'
 import type { LaunchCopy } from './store.ts'
 import { imageOf } from './launch-image.ts'
@@ -192,11 +192,12 @@ export class BootStart {
       const vmSpec = this.#vmSpec({ ...parts, restore })
       const started = await vmm.start(vmSpec, signal)
       this.#tellStarted(entry, started, spec)
-      record = withStart(record, started)
+      const wakeMs = nowMs() - askedAtMs
+      record = withWoken(record, started, wakeMs)
       await entry.save({ ...record, ...(job.byPermit ? { startDue: true } : {}) })
       this.#end.newsSoon()
       observer.started(started, prepareMs)
-      observer.woke(started.kind, nowMs() - askedAtMs)
+      observer.woke(started.kind, wakeMs)
       const exit = await this.#end.settle(entry)
       return exit === undefined ? { started } : { started, exit }
     } catch (error) {

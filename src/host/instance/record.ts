@@ -1,8 +1,8 @@
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import { StartKind } from '../../domain/instance/start-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
-import { noUsage } from '../../domain/instance/usage.ts'
-import type { Usage } from '../../domain/instance/usage.ts'
+import { noUsage, withWake } from '../../domain/instance/usage.ts'
+import type { Usage, Wakes } from '../../domain/instance/usage.ts'
 import type { HostFailure, StandByResult, StartResult } from '../../domain/instance/host-work.ts'
 import type { NicCounters, NicSpec } from '../network/network.ts'
 
@@ -54,6 +54,8 @@ export interface InstanceRecord {
   readonly disabledTold?: boolean
   /** Boots up to this one were stopped before they were known here. */
   readonly stoppedThrough?: number
+  /** Over all boots. Absent if the instance was never woken. */
+  readonly wakes?: Wakes
   /** The usage of all earlier boots. */
   readonly usageBefore: Usage
   /** The usage of this boot at the last sample. Exact once the boot has ended. */
@@ -90,6 +92,7 @@ export function newRecord(
     ...boot,
     reported: false,
     ...(previous?.stoppedThrough === undefined ? {} : { stoppedThrough: previous.stoppedThrough }),
+    ...(previous?.wakes === undefined ? {} : { wakes: previous.wakes }),
     usageBefore: usageBefore(boot.boot, previous),
     usageOfBoot: noUsage,
   }
@@ -114,6 +117,11 @@ export function withStart(record: InstanceRecord, known: StartReport | undefined
   if (started === undefined) return withoutOldMemory({ ...record, started: known })
   const { netTimeUs } = known
   return netTimeUs === undefined ? record : { ...record, started: { ...started, netTimeUs }, startDue: true }
+}
+
+/** The same for a start that was a wake, which is counted. */
+export function withWoken(record: InstanceRecord, known: StartReport, wakeMs: number): InstanceRecord {
+  return { ...withStart(record, known), wakes: withWake(record.wakes, known.kind, wakeMs) }
 }
 
 /** Drops `memoryBoot` unless the snapshot was used: otherwise the memory is new. */

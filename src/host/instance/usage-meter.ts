@@ -41,7 +41,8 @@ export class UsageMeter {
         if (entry?.record === undefined) return undefined
         const { record, loads } = entry
         const now = runs(record) ? { ...record, usageOfBoot: await sampleUsage(this.#ports, record) } : record
-        const usage = totalUsage(now)
+        const { wakes } = record
+        const usage = { ...totalUsage(now), ...(wakes === undefined ? {} : { wakes }) }
         return [instanceUuid, { ...usage, ...loads.now(), handled: usage.handled + loads.handledMore }]
       }),
     )

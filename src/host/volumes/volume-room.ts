@@ -43,5 +43,6 @@ export async function readRoom(
     totalMb: Math.max(0, Math.floor(usableBytes / mebibyte) - reserveMb),
     promisedMb: Math.ceil(promisedBytes / mebibyte),
     freeMb: Math.floor(freeBytes / mebibyte),
+    diskMb: Math.floor(totalBytes / mebibyte),
   }
 }

@@ -74,6 +74,8 @@ export interface VolumeRoom {
   readonly promisedMb: number
   /** The free room of the disk at the time of the reading. */
   readonly freeMb: number
+  /** The size of the disk. */
+  readonly diskMb: number
 }
 
 /** A volume could not be made, held, repaired or removed. The message is for the volume's owner. */

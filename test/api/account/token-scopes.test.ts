@@ -32,6 +32,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   deleteServices: [Operate],
   listServices: [Read, Operate],
   explainServices: [Read, Operate],
+  getServiceMetrics: [Read, Operate, Metrics],
   createAutoscale: [Operate],
   getAutoscale: [Read, Operate],
   explainAutoscale: [Read, Operate],

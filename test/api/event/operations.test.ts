@@ -40,6 +40,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   getInstanceMetrics: nothing,
   explainInstances: nothing,
   getServices: nothing,
+  getServiceMetrics: nothing,
   listServices: nothing,
   explainServices: nothing,
   getAutoscale: nothing,

@@ -249,11 +249,11 @@ describe('reading instances', () => {
         const { headers, text } = await metrics(accept)
         assert.match(String(headers['content-type']), /^text\/plain; version=0.0.4/)
         const blocks = text.trimEnd().split('\n\n')
-        assert.equal(blocks.length, 18)
+        assert.equal(blocks.length, 23)
         for (const block of blocks) {
           assert.match(
             block,
-            /^# HELP (instance_\w+) .+\n# TYPE \1 (gauge|counter)(\n\1\{instance_uuid="[0-9a-f-]{36}"\} [\d.]+)?$/,
+            /^# HELP (instance_\w+) .+\n# TYPE \1 (gauge|counter)(\n\1\{instance_uuid="[0-9a-f-]{36}"[^}]*\} [\d.]+)*$/,
           )
         }
         assert.ok(text.includes(`instance_state{instance_uuid="${uuid}"} 2\n`))

@@ -3,7 +3,10 @@ import { WorkerMetrics } from '../../../src/control/worker-metrics.ts'
 
 describe('metrics of the observation of services', () => {
   it('tell how many services are watched, how many have an unknown load, how long a round takes and what it led to', async () => {
-    const metrics = new WorkerMetrics()
+    const metrics = new WorkerMetrics({
+      database: { pool: { max: 1, used: 0, waiting: 0 } },
+      polls: () => true,
+    })
     assert.match(await metrics.text(), /^roost_autoscale_watched_services 0$/m)
     metrics.autoscale.round({ durationMs: 40, services: 12, unknown: 3 })
     metrics.autoscale.round({ durationMs: 60, services: 11, unknown: 2 })

@@ -25,7 +25,7 @@ describe('the catalogue of errors', () => {
   })
 
   it('gives requests only the statuses that the API has', () => {
-    const statuses = new Set([200, 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 503])
+    const statuses = new Set([200, 400, 401, 403, 404, 405, 408, 413, 415, 429, 431, 500, 502, 503])
     for (const name of names)
       assert.ok(statuses.has(failures[name].httpStatus), `${name}: ${failures[name].httpStatus}`)
   })
@@ -33,7 +33,7 @@ describe('the catalogue of errors', () => {
   it('marks exactly the failures that pass by themselves as worth another attempt', () => {
     for (const name of names) {
       const { httpStatus, retryable } = failures[name]
-      if ([408, 429, 500, 503].includes(httpStatus)) assert.ok(retryable, name)
+      if ([408, 429, 500, 502, 503].includes(httpStatus)) assert.ok(retryable, name)
       if ([400, 401, 403, 404, 405, 413, 415, 431].includes(httpStatus)) assert.ok(!retryable, name)
     }
   })

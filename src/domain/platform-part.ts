@@ -1,0 +1,18 @@
+/** The parts of the platform that have metrics. */
+export const PlatformPart = {
+  Api: 'api',
+  Worker: 'worker',
+  Gateway: 'gateway',
+  /** The agent of a host. */
+  Agent: 'agent',
+} as const
+export type PlatformPart = (typeof PlatformPart)[keyof typeof PlatformPart]
+
+/** One process of a part, and where its metrics are. */
+export interface PartPlace {
+  readonly part: Exclude<PlatformPart, 'agent'>
+  /** It distinguishes the processes of a part: the host and port of the address. */
+  readonly name: string
+  /** The address, such as `http://10.0.0.2:7073`. */
+  readonly address: string
+}
