@@ -13,6 +13,8 @@ import type { RequestReport } from './http/request-observer.ts'
 /** The counts of some services by their UUIDs. */
 export type TrafficOfServices = ReadonlyMap<string, ServiceTraffic>
 
+type CountedRequest = Pick<RequestReport, 'serviceUuid' | 'status' | 'protocol' | 'totalUs'>
+
 interface Counted {
   counts: number[]
   seconds: number
@@ -30,7 +32,7 @@ const usPerSecond = 1e6
 export class ServiceCounts {
   #byService = new Map<string, Counts>()
 
-  request({ serviceUuid, status, protocol, totalUs }: RequestReport): void {
+  request({ serviceUuid, status, protocol, totalUs }: CountedRequest): void {
     if (serviceUuid === undefined) return
     const { requests, durations } = this.#of(serviceUuid)
     const statusClass = statusClassOf(status)
