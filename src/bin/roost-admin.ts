@@ -156,7 +156,7 @@ async function findVolumesOnDisk(settings: Settings): Promise<VolumesFound | und
 async function knownVolumes(settings: Settings): Promise<ReadonlySet<string>> {
   const url = await findDatabaseUrl(settings)
   // This command changes nothing, so it does not run migrations as other commands do.
-  const database = await openDatabase({ url, applicationName: 'roost doctor', poolSize: 1 })
+  const database = await openDatabase({ url, applicationName: 'roost admin doctor', poolSize: 1 })
   try {
     await database.check()
     return new Set((await overlookVolumes(database)).map(({ uuid }) => uuid))

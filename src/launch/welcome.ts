@@ -13,7 +13,7 @@ Roost runs. Ctrl-C stops it; everything is kept in ${settings.dataDir}
 
   API              ${addresses.apiUrl}/v1, and ${publicUrl('api')}/v1
   Console          ${addresses.apiUrl}/console/, and ${publicUrl('console')}/
-  Public names     ${publicUrl('<name>')}${settings.metroCertFile === undefined ? `; to trust their certificate: npx roost ca` : ''}
+  Public names     ${publicUrl('<name>')}${settings.metroCertFile === undefined ? `; to trust their certificate: npx roost admin ca` : ''}
   Temporal Web UI  ${own ? `http://127.0.0.1:${settings.temporalUiPort}/namespaces/${settings.temporalNamespace}/workflows` : 'with your Temporal'}
   Image registry   ${addresses.registryUrl}
   Token of admin   ${token}

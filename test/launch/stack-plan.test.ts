@@ -107,12 +107,12 @@ describe('the plan of a stack', () => {
     )
   })
 
-  it('shows public addresses with the port at which they are reached, and no `roost ca` if the operator gave a certificate', async () => {
+  it('shows public addresses with the port at which they are reached, and no `roost admin ca` if the operator gave a certificate', async () => {
     const { addresses } = await plan()
     const own = { ROOST_METRO_CERT_FILE: '/own.crt', ROOST_METRO_DOMAIN: 'apps.example' }
     const text = welcome(settings({ ROOST_PORT_OFFSET: '8000', ...own }), addresses)
     assert.ok(text.includes('https://<name>.apps.example:8443'))
-    assert.ok(!text.includes('roost ca'))
+    assert.ok(!text.includes('roost admin ca'))
     assert.ok(
       welcome(settings({ ROOST_PORT_OFFSET: '0', ...own }), addresses).includes(
         'https://<name>.apps.example\n',
@@ -126,7 +126,7 @@ describe('the plan of a stack', () => {
     for (const address of [addresses.apiUrl, addresses.registryUrl, `127.0.0.1:${ports.ui}`]) {
       assert.ok(text.includes(address), address)
     }
-    assert.match(text, /https:\/\/<name>\.roost\.localhost.*npx roost ca/)
+    assert.match(text, /https:\/\/<name>\.roost\.localhost.*npx roost admin ca/)
     assert.match(text, /^ {2}npx roost run hello --name first && npx roost ps$/m)
     assert.match(text, /curl .*\$\(cat .*\/token\).* -X POST .*official\/hello:latest/)
   })

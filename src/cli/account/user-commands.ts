@@ -75,7 +75,9 @@ async function changeQuotas(
 ): Promise<void> {
   const quotas = quotasOf(options)
   if (Object.keys({ ...quotas.hard, ...quotas.limits }).length === 0) {
-    throw new CliFailure('nothing to change: give at least one quota, see `roost user set-quota --help`')
+    throw new CliFailure(
+      'nothing to change: give at least one quota, see `roost admin user set-quota --help`',
+    )
   }
   const user = await deps.withDatabase(async (database) => {
     const found = await findUser(database, name)

@@ -45,7 +45,7 @@ async function ca(deps: CliDeps, options: CaOptions): Promise<void> {
 async function customDomainsRoot(deps: CliDeps, options: CaOptions): Promise<void> {
   if (options.path) {
     throw new CliFailure(
-      `the root for custom domains is kept in the database; 'roost ca --custom-domains > FILE' makes a file of it`,
+      `the root for custom domains is kept in the database; 'roost admin ca --custom-domains > FILE' makes a file of it`,
     )
   }
   const found = await deps.authority.customDomains()
@@ -72,9 +72,9 @@ function howToTrust(metroDomain: string, file: string): string {
   const debian = '/usr/local/share/ca-certificates/roost.crt'
   return `To trust it for ${metroDomain} and the names below:
   curl             curl --cacert ${file}
-  Debian, Ubuntu   npx roost ca | sudo tee ${debian} > /dev/null && sudo update-ca-certificates
+  Debian, Ubuntu   npx roost admin ca | sudo tee ${debian} > /dev/null && sudo update-ca-certificates
   browsers         have a list of their own: Firefox under Settings, Certificates, Authorities; Chrome at chrome://certificate-manager
   Node             NODE_EXTRA_CA_CERTS=${file}
-It can vouch for no other site. Certificates of custom domains come from another authority: roost ca --custom-domains
+It can vouch for no other site. Certificates of custom domains come from another authority: roost admin ca --custom-domains
 `
 }

@@ -134,10 +134,10 @@ function requireDone(id: string, change: NodeChange): void {
 
 function refusalText(id: string, refusal: NodeRefusal): string {
   const texts = {
-    unknown: `there is no host '${id}'; \`roost node list\` shows their ids`,
+    unknown: `there is no host '${id}'; \`roost admin node list\` shows their ids`,
     live: `host '${id}' was heard of within the last ${nodeSilentAfterMs / 1_000} s: stop its agent first`,
-    'has-instances': `host '${id}' has instances: delete them first, or set the host up again and \`roost node release ${id}\``,
-    'has-volumes': `host '${id}' has volumes: delete them first, or bring the host back with them: \`roost node release ${id}\``,
+    'has-instances': `host '${id}' has instances: delete them first, or set the host up again and \`roost admin node release ${id}\``,
+    'has-volumes': `host '${id}' has volumes: delete them first, or bring the host back with them: \`roost admin node release ${id}\``,
   }
   return texts[refusal]
 }

@@ -58,8 +58,8 @@ const byState = {
     now: `has been silent since ${timeOf(heartbeatAtMs)}, and this is what was recorded`,
     next:
       'nothing new is placed there, and starts, stops and deletions on it wait until it is heard again; ' +
-      `if it never comes back, \`roost node release ${id}\` lets another machine take its place, and ` +
-      `\`roost node remove ${id}\` forgets it`,
+      `if it never comes back, \`roost admin node release ${id}\` lets another machine take its place, and ` +
+      `\`roost admin node remove ${id}\` forgets it`,
   }),
   [HostState.Released]: ({ id, instances }) => ({
     now: 'is released',

@@ -157,7 +157,7 @@ function complaintOf(error: unknown, nodeId: string): string {
   if (status === idTaken) {
     return (
       `another host has the id '${nodeId}': choose another one (ROOST_NODE_ID); or, if this is that host set up anew, ` +
-      `let it in with \`roost node release ${nodeId}\``
+      `let it in with \`roost admin node release ${nodeId}\``
     )
   }
   if (status === joinTokenUnknown) {

@@ -38,6 +38,6 @@ export function refuseOccupied(subnet: string, occupied: readonly OccupiedSubnet
   throw new SubnetOccupied(
     `this host's instances have the network ${subnet}, but the interface ${found.interfaceName} of the host has the address ` +
       `${found.address} in it: no request would reach an instance. Take the address from that interface; or remove ` +
-      'this host (`roost node remove`) and let it join again: it then gets a network that is free',
+      'this host (`roost admin node remove`) and let it join again: it then gets a network that is free',
   )
 }

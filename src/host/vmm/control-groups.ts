@@ -132,7 +132,7 @@ export class ControlGroups {
     const { missing } = surveyGroups(parents)
     if (missing.length > 0)
       options.onProblem?.(
-        `control groups do not bound ${missing.join(', ')} of virtual machines; 'roost doctor' says what to do`,
+        `control groups do not bound ${missing.join(', ')} of virtual machines; 'roost admin doctor' says what to do`,
       )
     return new ControlGroups(parents)
   }

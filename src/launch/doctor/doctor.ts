@@ -12,7 +12,7 @@ import type { VolumesProbe } from './volumes.ts'
 import { isPortFree } from '../ports.ts'
 import { runningParts } from '../parts/stale-processes.ts'
 
-/** The result of `roost doctor`: a check for each thing that Roost needs or can use on this machine. */
+/** The result of `roost admin doctor`: a check for each thing that Roost needs or can use on this machine. */
 export interface DoctorReport {
   /** False if something that Roost needs is missing. */
   readonly ok: boolean

@@ -62,7 +62,7 @@ describe('the roost command of authorities', () => {
 
   it('prints the root for custom domains apart from it, and what trusting that one means', async () => {
     writeFileSync(String(authorityFile), 'the root\n')
-    assert.match((await roost('ca')).notes, /roost ca --custom-domains/)
+    assert.match((await roost('ca')).notes, /roost admin ca --custom-domains/)
     const { code, out, notes } = await roost('ca', '--custom-domains')
     assert.deepEqual([code, out], [0, 'the other root\n'])
     assert.match(notes, /any site\s+there is/)

@@ -101,7 +101,7 @@ describe('the registration of a host', () => {
     assert.equal(complaints.length, 3)
     assert.match(complaints[0] ?? '', /does not answer/)
     assert.match(complaints[1] ?? '', /ROOST_JOIN_TOKEN_FILE/)
-    assert.match(complaints[2] ?? '', /ROOST_NODE_ID.*roost node release local/)
+    assert.match(complaints[2] ?? '', /ROOST_NODE_ID.*roost admin node release local/)
   })
 
   it('ends an agent whose id belongs to another host by now', async () => {

@@ -95,7 +95,10 @@ describe('control groups, where they are laid out', () => {
       'memory.memsw.limit_in_bytes': String(1_000 * mebibyte),
     })
     assert.deepEqual(await valuesIn(path.dirname(path.dirname(cpu))), { 'cpu.shares': '512' })
-    assert.match(problems.join(), /^control groups do not bound pids of virtual machines; 'roost doctor'/)
+    assert.match(
+      problems.join(),
+      /^control groups do not bound pids of virtual machines; 'roost admin doctor'/,
+    )
   })
 
   it('never take memory from running VMs that they already have', async () => {

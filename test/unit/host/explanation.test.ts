@@ -44,7 +44,7 @@ describe('the explanation of a host', () => {
     )
     assert.match(
       next,
-      /wait until it is heard again; .*`roost node release attic`.*`roost node remove attic`/,
+      /wait until it is heard again; .*`roost admin node release attic`.*`roost admin node remove attic`/,
     )
   })
 
