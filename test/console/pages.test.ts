@@ -275,22 +275,22 @@ describe('the console in a browser', () => {
     await signIn(page, user.token)
     await page.goto(`${api.url}/console/instances`)
     await untilShown(page, '5000 in all', 30_000)
-    assert.ok(Number(await page.evaluate(`document.querySelectorAll('[role="row"]').length`)) < 60)
-    const longestMs = Number(
+    // A frame costs what is in the page: the rows that are seen, wherever the list stands.
+    const mostRows = Number(
       await page.evaluate(`new Promise((resolve) => {
         const grid = document.querySelector('[role="grid"]')
-        let frames = 0, longest = 0, last = performance.now()
-        const step = (now) => {
-          longest = Math.max(longest, now - last)
-          last = now
+        let frames = 0, most = 0
+        const step = () => {
+          most = Math.max(most, document.querySelectorAll('[role="row"]').length)
           grid.scrollTop += 2300
           if (++frames < 90) requestAnimationFrame(step)
-          else resolve(longest)
+          else resolve(most)
         }
         requestAnimationFrame(step)
       })`),
     )
-    assert.ok(longestMs < 200, `a frame took ${longestMs} ms`)
+    assert.ok(mostRows > 1 && mostRows < 60, `${mostRows} rows were in the page`)
+    assert.ok(Number(await page.evaluate(`document.querySelector('[role="grid"]').scrollTop`)) > 100_000)
     await page.keyboard.press('/')
     await page.keyboard.type('web-4321')
     await untilShown(page, '1 of 5000')
