@@ -46,6 +46,7 @@ import { instancesExplain } from './instance/explain.ts'
 import { instancesList } from './instance/list.ts'
 import { instancesLog } from './instance/log.ts'
 import { instancesMetrics } from './instance/metrics.ts'
+import { instancesUsage } from './instance/usage-history.ts'
 import { instancesStart } from './instance/start.ts'
 import { instancesStatus } from './instance/status.ts'
 import { instancesStop } from './instance/stop.ts'
@@ -88,6 +89,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     waitInstances: instancesWait(deps),
     getInstanceLogs: instancesLog(deps, places),
     getInstanceMetrics: instancesMetrics(deps),
+    getInstanceUsage: instancesUsage(deps),
     explainInstances: instancesExplain(deps),
     createServices: servicesCreate(deps),
     getServices: servicesStatus(deps),

@@ -28,6 +28,7 @@ import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
 import { ToldImages } from '../host/images/told-images.ts'
 import { LeaseServer } from '../host/leases/lease-server.ts'
 import { sampleIntervalMs, UsageMeter } from '../host/instance/usage-meter.ts'
+import { UsageHistory, historyIntervalMs } from '../host/instance/usage-history.ts'
 import { ConsoleWaits } from '../host/console/console-waits.ts'
 import { openDrivers, subnetsInUse } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
@@ -144,6 +145,7 @@ const ports: AgentPorts = {
 }
 const agent = new HostAgent(ports, entries)
 const meter = new UsageMeter(ports, entries)
+const history = new UsageHistory(ports, entries)
 
 const leaseServer = new LeaseServer({
   agentSecret,
@@ -162,6 +164,7 @@ const server = createAgentServer({
   answers: {
     log: async (instanceUuid, request) =>
       await consoleWaits.read(store.consoleDirectory(instanceUuid), request),
+    history: async (instanceUuid, step) => await history.read(instanceUuid, step),
     async usage(instanceUuids) {
       await agent.leases.countsTold()
       return await meter.usageOf(instanceUuids)
@@ -215,6 +218,12 @@ const tasks = [
     name: 'sampling usage',
     intervalMs: sampleIntervalMs,
     task: async () => await meter.sampleAll(),
+    log,
+  }),
+  repeat({
+    name: 'recording usage',
+    intervalMs: historyIntervalMs,
+    task: async () => await history.sampleAll(),
     log,
   }),
   repeat({

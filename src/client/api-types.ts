@@ -273,6 +273,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/instances/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History of usage
+         * @description What instances used in each step of the last hour or of the last 30 days. It is kept on the host of the instance and ends with the instance. Needs a token with the scope `metrics`.
+         */
+        get: operations["getInstanceUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History of usage
+         * @description What instances used in each step of the last hour or of the last 30 days. It is kept on the host of the instance and ends with the instance. Needs a token with the scope `metrics`.
+         */
+        get: operations["getInstanceUsageLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/instances/explain": {
         parameters: {
             query?: never;
@@ -2706,6 +2746,150 @@ export interface components {
                     ntotal: number;
                     /** @description To the first listening socket. Developers only. */
                     net_time_us?: number;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetInstanceUsageObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /**
+             * @description Length of a step: `5s` for the last hour, `5m` for the last 30 days; default `5s`.
+             * @enum {string|null}
+             */
+            step?: "5s" | "5m" | null;
+            /** @description Length of the time that is told, in steps up to now; default all that are kept. Of all instances of a request together at most 8640. */
+            limit?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetInstanceUsageParameters: {
+            /**
+             * @description Length of a step: `5s` for the last hour, `5m` for the last 30 days; default `5s`.
+             * @enum {string|null}
+             */
+            step?: "5s" | "5m" | null;
+            /** @description Length of the time that is told, in steps up to now; default all that are kept. Of all instances of a request together at most 8640. */
+            limit?: number | null;
+        };
+        GetInstanceUsageAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Length of a step.
+                     * @enum {string}
+                     */
+                    step: "5s" | "5m";
+                    /** @description Steps from the oldest to the newest. A step is left out if nothing was seen of the instance in it: it slept, was stopped, or its host was away. */
+                    usage: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        /** @description For how much of the step the instance was watched. */
+                        seen_ms: number;
+                        /** @description Memory at the last sample in the step. */
+                        rss_bytes: number;
+                        /** @description Processor time. */
+                        cpu_time_ms: number;
+                        /** @description Bytes that the instance received. */
+                        rx_bytes: number;
+                        /** @description Packets that the instance received. */
+                        rx_packets: number;
+                        /** @description Bytes that the instance sent. */
+                        tx_bytes: number;
+                        /** @description Packets that the instance sent. */
+                        tx_packets: number;
+                        /** @description Connections and requests that ended. */
+                        nrequests: number;
+                        /** @description Wakes from standby. */
+                        nwakes: number;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Length of a step.
+                     * @enum {string}
+                     */
+                    step: "5s" | "5m";
+                    /** @description Steps from the oldest to the newest. A step is left out if nothing was seen of the instance in it: it slept, was stopped, or its host was away. */
+                    usage: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        /** @description For how much of the step the instance was watched. */
+                        seen_ms: number;
+                        /** @description Memory at the last sample in the step. */
+                        rss_bytes: number;
+                        /** @description Processor time. */
+                        cpu_time_ms: number;
+                        /** @description Bytes that the instance received. */
+                        rx_bytes: number;
+                        /** @description Packets that the instance received. */
+                        rx_packets: number;
+                        /** @description Bytes that the instance sent. */
+                        tx_bytes: number;
+                        /** @description Packets that the instance sent. */
+                        tx_packets: number;
+                        /** @description Connections and requests that ended. */
+                        nrequests: number;
+                        /** @description Wakes from standby. */
+                        nwakes: number;
+                    }[];
                 } | {
                     /** @constant */
                     status: "error";
@@ -7432,6 +7616,83 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["GetInstanceMetricsAnswer"];
                     "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getInstanceUsage: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                step?: "5s" | "5m";
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetInstanceUsageObject"] | components["schemas"]["GetInstanceUsageObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstanceUsageAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getInstanceUsageLocal: {
+        parameters: {
+            query?: {
+                step?: "5s" | "5m";
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetInstanceUsageParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetInstanceUsageAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

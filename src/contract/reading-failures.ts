@@ -7,6 +7,11 @@ import { ErrorCode, failure } from './failure.ts'
 export const readingFailures = {
   tooManyStreams: failure(ErrorCode.TooMany, 429, 'All {limit} streams are taken: wait {seconds} s', true),
   followedLog: failure(ErrorCode.Invalid, 400, "'follow' needs exactly one instance and no 'limit': {given}"),
+  tooMuchUsage: failure(
+    ErrorCode.TooMany,
+    400,
+    "Too many steps of usage: {steps} for {count} instances, but at most {max} per request; give a smaller 'limit' or fewer instances",
+  ),
   hostUnreachable: failure(ErrorCode.OperationFailed, 200, 'The host of the instance does not answer', true),
   administratorNeeded: failure(
     ErrorCode.NotAllowed,

@@ -2,6 +2,7 @@ import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import type { AwakeInstances } from '../domain/instance/awake.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-protocol.ts'
+import type { StepUsage, UsageStep } from '../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
 
@@ -20,6 +21,8 @@ export interface NodeClient {
    * `NodeUnavailable`.
    */
   readUsage(nodeId: string, instanceUuids: readonly string[]): Promise<UsageByInstance>
+  /** The history of an instance's usage, the oldest step first. Throws `NodeUnavailable`. */
+  readHistory(instance: PlacedInstance, step: UsageStep): Promise<readonly StepUsage[]>
   /**
    * The load counters of the host's instances, for autoscale. Instances that the host does not know are left
    * out. Throws `NodeUnavailable`.
@@ -134,6 +137,10 @@ export function createNodeClient(options: {
     async readUsage(nodeId, instances) {
       const answer = await call(nodeId, '/usage', { method: 'POST', body: { instances } })
       return (expectJson(answer, nodeId) as { usage: UsageByInstance }).usage
+    },
+    async readHistory({ uuid, nodeId }, step) {
+      const answer = await call(nodeId, `/instances/${uuid}/usage?step=${step}`, { method: 'GET' })
+      return (expectJson(answer, nodeId) as { steps: readonly StepUsage[] }).steps
     },
     async readLoads(nodeId, instances) {
       const answer = await call(nodeId, '/loads', { method: 'POST', body: { instances } })

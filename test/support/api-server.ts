@@ -24,6 +24,7 @@ import type { AwakeInstance } from '../../src/domain/instance/awake.ts'
 import type { LogWindow } from '../../src/domain/host/api-protocol.ts'
 import type { HostLeaseView } from '../../src/domain/standby/lease-protocol.ts'
 import { parseImageReference, publicImageReference } from '../../src/domain/image/reference.ts'
+import type { StepUsage } from '../../src/domain/instance/usage-history.ts'
 import type { Usage } from '../../src/domain/instance/usage.ts'
 import { mayRead } from '../../src/registry/image-resolver.ts'
 import { addNode, addUser, testSecretBox } from './accounts.ts'
@@ -84,6 +85,7 @@ export interface RawAnswer {
 
 export interface FakeNodes extends NodeClient {
   readonly logs: Map<string, LogWindow>
+  readonly histories: Map<string, readonly StepUsage[]>
   readonly usage: Map<string, Usage>
   /** The instances that are awake on the hosts. */
   readonly awake: Map<string, AwakeInstance>
@@ -238,12 +240,14 @@ function collectingLog(lines: string[]): Logger {
 
 function createFakeNodes(): FakeNodes {
   const logs = new Map<string, LogWindow>()
+  const histories = new Map<string, readonly StepUsage[]>()
   const usage = new Map<string, Usage>()
   const awake = new Map<string, AwakeInstance>()
   const leases = new Map<string, HostLeaseView>()
   const calls: string[] = []
   const nodes: FakeNodes = {
     logs,
+    histories,
     usage,
     awake,
     leases,
@@ -258,6 +262,11 @@ function createFakeNodes(): FakeNodes {
       calls.push(`usage of ${uuids.length}`)
       if (nodes.fails) throw nodes.fails
       return Object.fromEntries(uuids.flatMap((uuid) => (usage.has(uuid) ? [[uuid, usage.get(uuid)!]] : [])))
+    },
+    async readHistory({ uuid }, step) {
+      calls.push(`history by ${step}`)
+      if (nodes.fails) throw nodes.fails
+      return histories.get(uuid) ?? []
     },
     async readAwake(_node, uuids) {
       calls.push(`awake of ${uuids.length}`)

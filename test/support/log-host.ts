@@ -44,6 +44,7 @@ export async function startLogHost(api: TestApi): Promise<LogHost> {
         asked.push(request)
         return await waits.read(join(root, instance), request)
       },
+      history: no,
       usage: no,
       loads: no,
       awake: no,

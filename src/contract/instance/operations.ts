@@ -10,6 +10,7 @@ import {
   stateFilterBody,
   statusQuery,
   stopInstanceBody,
+  usageBody,
   waitInstanceBody,
   waitInstanceIdsBody,
 } from './requests.ts'
@@ -22,6 +23,7 @@ import {
   instanceIdentity,
   instanceLog,
   instanceMetrics,
+  instanceUsage,
 } from './responses.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 
@@ -197,6 +199,26 @@ export const getInstanceMetrics = defineOperation({
   summary: 'Metrics of instances',
   description:
     'JSON with the request header `Accept: application/json`, otherwise the Prometheus text format.',
+})
+
+export const getInstanceUsage = defineOperation({
+  id: 'getInstanceUsage',
+  method: 'GET',
+  path: '/v1/instances/usage',
+  localPath: '/v1/instances/{object}/usage',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Metrics],
+  withinServices: true,
+  place: 'instance usage arguments',
+  body: usageBody,
+  inQuery: true,
+  query: noParameters,
+  dataKey: DataKey.Instances,
+  entry: instanceUsage,
+  summary: 'History of usage',
+  description:
+    'What instances used in each step of the last hour or of the last 30 days. It is kept on the host of the instance ' +
+    'and ends with the instance.',
 })
 
 export const explainInstances = defineOperation({

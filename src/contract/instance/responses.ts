@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { InstanceFeature } from '../../domain/instance/feature.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
+import { usageSteps } from '../../domain/instance/usage-history.ts'
+import type { UsageStep } from '../../domain/instance/usage-history.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
 import { ScaleToZeroPolicy } from '../../domain/standby/scale-to-zero.ts'
 import {
@@ -137,6 +139,30 @@ export const instanceLog = closed({
   output: Type.String({ contentEncoding: 'base64', description: 'The bytes of `range`, in base64.' }),
   available: closed({ start: count('First byte kept.'), end: count('End of the log, exclusive.') }),
   range: closed({ start: count('First byte of `output`.'), end: count('End of `output`, exclusive.') }),
+})
+
+export const instanceUsage = closed({
+  ...identified,
+  step: vocabulary(Object.keys(usageSteps) as readonly UsageStep[], 'Length of a step.'),
+  usage: Type.Array(
+    closed({
+      at: timestampField,
+      seen_ms: count('For how much of the step the instance was watched.'),
+      rss_bytes: count('Memory at the last sample in the step.'),
+      cpu_time_ms: count('Processor time.'),
+      rx_bytes: count('Bytes that the instance received.'),
+      rx_packets: count('Packets that the instance received.'),
+      tx_bytes: count('Bytes that the instance sent.'),
+      tx_packets: count('Packets that the instance sent.'),
+      nrequests: count('Connections and requests that ended.'),
+      nwakes: count('Wakes from standby.'),
+    }),
+    {
+      description:
+        'Steps from the oldest to the newest. A step is left out if nothing was seen of the instance in it: it slept, ' +
+        'was stopped, or its host was away.',
+    },
+  ),
 })
 
 export const instanceMetrics = closed({

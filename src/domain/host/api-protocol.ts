@@ -22,6 +22,7 @@ import type { VolumeMount } from '../volume/state.ts'
  *
  * API to host, `Authorization: Bearer <NodeHeartbeat.agentSecret>`, on `NodeHeartbeat.agentUrl`:
  *   GET  /instances/<uuid>/log?offset=&limit=&wait= -> LogWindow; with `wait`, once the log goes on after `offset`, or after so many ms
+ *   GET  /instances/<uuid>/usage?step=           -> { steps: StepUsage[] }, the oldest first
  *   GET  /instances/<uuid>/host-lease           -> HostLeaseView, for explanations; 404 before the first start
  *   POST /instances/<uuid>/begin                -> { up: boolean }, once the first boot of a new instance is over or up
  *   POST /usage  { instances: uuid[] }          -> { usage: { [uuid]: Usage } }

@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream'
 import type { AwakeInstances } from '../../domain/instance/awake.ts'
 import { maxLogWaitMs } from '../../domain/host/api-protocol.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/host/api-protocol.ts'
+import { usageSteps } from '../../domain/instance/usage-history.ts'
+import type { StepUsage, UsageStep } from '../../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 import { bearsSecret } from '../../primitives/bearer-secret.ts'
 import type { LogRequest } from '../console/console-waits.ts'
@@ -13,6 +15,8 @@ import type { AgentLog } from './agent-ports.ts'
 export interface AgentAnswers {
   /** With `waitMs`, the answer comes when the log goes on after `offset`, or when that time is over. */
   log(instanceUuid: string, request: LogRequest): Promise<LogWindow>
+  /** The steps of which something is known, the oldest first. */
+  history(instanceUuid: string, step: UsageStep): Promise<readonly StepUsage[]>
   usage(instanceUuids: readonly string[]): Promise<UsageByInstance>
   loads(instanceUuids: readonly string[]): Promise<HostLoads>
   awake(instanceUuids: readonly string[]): AwakeInstances
@@ -31,7 +35,8 @@ export interface AgentAnswers {
  */
 const bodyMaxBytes = 3 * 1024 * 1024
 const requestTimeoutMs = 10_000
-const instancePattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|host-lease|begin)$/
+const instancePattern =
+  /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|usage|host-lease|begin)$/
 
 /** A refused request. The message is sent to the client. */
 class Refusal extends Error {
@@ -116,6 +121,9 @@ async function answerApi(
       }),
     })
   }
+  if (request.method === 'GET' && instanceUuid !== undefined && subject === 'usage') {
+    return { steps: await answers.history(instanceUuid, stepIn(url)) }
+  }
   if (request.method === 'POST' && url.pathname === '/usage') {
     return { usage: await answers.usage(uuidsOf(await readJson(request))) }
   }
@@ -138,6 +146,12 @@ function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   return gone.signal
+}
+
+function stepIn(url: URL): UsageStep {
+  const step = url.searchParams.get('step') ?? ''
+  if (Object.hasOwn(usageSteps, step)) return step as UsageStep
+  throw new Refusal(400, `'step' must be one of ${Object.keys(usageSteps).join(', ')}, but is '${step}'`)
 }
 
 function wholeNumber(url: URL, name: string, least: number): number {

@@ -26,6 +26,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   waitInstances: [Read, Operate],
   getInstanceLogs: [Read, Operate],
   getInstanceMetrics: [Read, Operate, Metrics],
+  getInstanceUsage: [Read, Operate, Metrics],
   explainInstances: [Read, Operate],
   createServices: [Operate],
   getServices: [Read, Operate],

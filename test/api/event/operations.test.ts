@@ -38,6 +38,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   waitInstances: nothing,
   getInstanceLogs: nothing,
   getInstanceMetrics: nothing,
+  getInstanceUsage: nothing,
   explainInstances: nothing,
   getServices: nothing,
   getServiceMetrics: nothing,

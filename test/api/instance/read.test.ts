@@ -238,6 +238,45 @@ describe('reading instances', () => {
     })
   })
 
+  describe('usage', () => {
+    const counters = { rxBytes: 1, rxPackets: 2, txBytes: 3, txPackets: 4, handled: 5, wakes: 6 }
+    const stepAt = (atMs: number) => ({ ...counters, atMs, seenMs: 5_000, rssBytes: 7, cpuTimeMs: 8 })
+
+    it('has the steps that the host knows, within the wanted time', async () => {
+      const uuid = await make('a')
+      const nowMs = Math.floor(Date.now() / 300_000) * 300_000
+      api.nodes.histories.set(uuid, [stepAt(nowMs - 1_200_000), stepAt(nowMs)])
+      const entry = await user.api.one('getInstanceUsage', { object: 'a', query: { step: '5m', limit: '2' } })
+      assert.deepEqual(api.nodes.calls, ['history by 5m'])
+      assert.equal(entry.step, '5m')
+      assert.equal(entry.usage.length, 1)
+      assert.partialDeepStrictEqual(entry.usage[0], {
+        seen_ms: 5_000,
+        cpu_time_ms: 8,
+        rss_bytes: 7,
+        nrequests: 5,
+        nwakes: 6,
+      })
+      assert.equal(new Date(entry.usage[0]?.at ?? '').getTime(), nowMs)
+    })
+
+    it('is bounded over all instances of a request, and says so', async () => {
+      await make('a')
+      await make('b')
+      const both = { body: [{ name: 'a', step: '5m' as const }, { name: 'b' }] }
+      const answer = await user.api.attempt('getInstanceUsage', both)
+      assert.equal(answer.httpStatus, 400)
+      assert.deepEqual(api.nodes.calls, [])
+    })
+
+    it('fails for the object alone where the host does not answer', async () => {
+      await make('a')
+      api.nodes.fails = new NodeUnavailable('away')
+      const answer = await user.api.attempt('getInstanceUsage', { object: 'a' })
+      assert.partialDeepStrictEqual(answer.entries, [{ name: 'a', error: 10 }])
+    })
+  })
+
   describe('metrics', () => {
     const metrics = (accept?: string, path = '/v1/instances/metrics') =>
       api.send({ token: user.token, path, headers: accept === undefined ? {} : { accept } })

@@ -33,6 +33,9 @@ const idleHostLease = {
   idleSinceMs: 1_000,
 }
 
+const { connections: _none, requests: _any, queued: _more, ...used } = noUsage
+const step5m = { ...used, atMs: 300_000, seenMs: 5_000, wakes: 1 }
+
 describe("the agent's server", () => {
   let server: Server
   let url: string
@@ -53,6 +56,7 @@ describe("the agent's server", () => {
             outputBase64: '',
           })
         },
+        history: async (_, step) => await Promise.resolve(step === '5m' ? [step5m] : []),
         usage: async (uuids) =>
           await Promise.resolve(Object.fromEntries(uuids.map((each) => [each, noUsage]))),
         loads: async (uuids) =>
@@ -106,6 +110,13 @@ describe("the agent's server", () => {
     assert.deepEqual(await (await ask(path(otherUuid), { method: 'POST' })).json(), { up: false })
     assert.equal((await ask(path(uuid))).status, 404)
     assert.equal((await ask(path(uuid), { method: 'POST', secret: 'another' })).status, 401)
+  })
+
+  it('gives the history of usage by the length of its steps, and refuses other lengths', async () => {
+    const path = `/instances/${uuid}/usage?step=`
+    assert.deepEqual(await (await ask(`${path}5m`)).json(), { steps: [step5m] })
+    assert.deepEqual(await (await ask(`${path}5s`)).json(), { steps: [] })
+    for (const step of ['', '6s', 'toString']) assert.equal((await ask(path + step)).status, 400, step)
   })
 
   it('gives usage by instance', async () => {

@@ -12,6 +12,7 @@ import {
 } from '../../../src/domain/autoscale/steps.ts'
 import { maxDomainLength, reservedMetroLabels } from '../../../src/domain/service/domain-name.ts'
 import { maxComponentBytes, maxMountPathBytes, reservedPaths } from '../../../src/domain/volume/mount-path.ts'
+import { usageSteps } from '../../../src/domain/instance/usage-history.ts'
 import { consoleWaitBounds } from '../../../src/host/console/console-waits.ts'
 import { maxChainCertificates } from '../../../src/x509/certificate-upload.ts'
 import { maxRsaBits, minRsaBits } from '../../../src/x509/private-key.ts'
@@ -78,6 +79,12 @@ describe('docs/limits.md', () => {
     const document = await readFile('docs/limits.md', 'utf8')
     const { all, ofOne } = consoleWaitBounds
     assert.ok(document.includes(`of one instance (of all API processes) | ${all}, and ${ofOne};`))
+  })
+  it('has the history of usage as hosts keep it', async () => {
+    const document = (await readFile('docs/limits.md', 'utf8')).replaceAll(/\s+/g, ' ')
+    const { '5s': short, '5m': long } = usageSteps
+    assert.ok(document.includes(`keeps ${short.kept} steps of 5 s and ${long.kept} steps of 5 min`))
+    assert.ok(document.includes(`at most ${long.kept} steps of all its instances together`))
   })
   it('has what is asked of chains and keys as they are read', async () => {
     const document = await readFile('docs/limits.md', 'utf8')
