@@ -3,6 +3,9 @@ import path from 'node:path'
 import { bundleWorkflowCode } from '@temporalio/worker'
 
 /** Run with Node 24: `bundle-workflows.mjs <output file>`. */
-const workflowsPath = path.resolve(import.meta.dirname, '..', 'workflows', 'index.ts')
-const { code } = await bundleWorkflowCode({ workflowsPath })
+const workflows = path.resolve(import.meta.dirname, '..', 'workflows')
+const { code } = await bundleWorkflowCode({
+  workflowsPath: path.join(workflows, 'index.ts'),
+  workflowInterceptorModules: [path.join(workflows, 'trace-interceptors.ts')],
+})
 await writeFile(process.argv[2], code)

@@ -22,6 +22,7 @@ import { publishedPaths } from './middleware/published-paths.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
+import { requestTrace } from './middleware/request-trace.ts'
 import { requestMetrics } from './middleware/request-metrics.ts'
 import { operationEndpoint } from './operation-endpoint.ts'
 import type { RequestState } from './request-state.ts'
@@ -135,6 +136,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   const app = new Koa<RequestState>()
   const { metroDomain } = deps.settings
   app.use(requestId(deps.log))
+  app.use(requestTrace(deps.tracer))
   app.use(accessLog())
   app.use(requestMetrics(deps.metrics))
   app.use(jsonText())

@@ -1,3 +1,4 @@
+import type { Tracer } from '../primitives/traces.ts'
 import type { Logger } from 'pino'
 import type { AutoscaleControl } from '../control/autoscale-control.ts'
 import type { CertificateControl } from '../control/certificate-control.ts'
@@ -40,6 +41,8 @@ export interface ApiDeps {
   readonly registry: RegistryTokens
   /** The check that custom domains belong to a user. If it is absent, they are accepted without a proof. */
   readonly domainProofs?: DomainProofs
+  /** Set if requests are traced. */
+  readonly tracer?: Tracer | undefined
   readonly metrics: ApiMetrics
   readonly log: Logger
   readonly nowMs: () => number

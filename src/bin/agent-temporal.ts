@@ -1,5 +1,6 @@
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import { tracedActivities, tracedCalls } from '../control/temporal-traces.ts'
 import type { HostActivities, VolumeActivities } from '../domain/instance/host-work.ts'
 import { hostEventSignalName, nodeTaskQueue, volumeEventSignalName } from '../domain/instance/host-work.ts'
 import type { AgentLog, VolumeEvents } from '../host/agent/agent-ports.ts'
@@ -35,7 +36,11 @@ export function createHostEvents(place: TemporalAddress): {
   close(): Promise<void>
 } {
   const connection = Connection.lazy({ address: place.address })
-  const client = new Client({ connection, namespace: place.namespace })
+  const client = new Client({
+    connection,
+    namespace: place.namespace,
+    interceptors: { workflow: [tracedCalls] },
+  })
   const signal = async (workflowId: string, name: string, event: object): Promise<'taken' | 'gone'> => {
     const handle = client.workflow.getHandle(workflowId)
     try {
@@ -130,6 +135,7 @@ export class NodeWorker {
         namespace: this.#place.namespace,
         taskQueue: nodeTaskQueue(this.#nodeId),
         activities: this.#activities,
+        interceptors: { activity: [tracedActivities] },
         activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, maximum: 5 },
         maxConcurrentActivityTaskExecutions: activitiesAtOnce,
         shutdownGraceTime: shutdownGrace,

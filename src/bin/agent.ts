@@ -33,6 +33,7 @@ import { ConsoleWaits } from '../host/console/console-waits.ts'
 import { openDrivers, subnetsInUse } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
 import { logSpans } from './span-log.ts'
+import { openTracing } from '../tracing/tracing.ts'
 import { readJoinToken, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
@@ -48,6 +49,7 @@ const settings = await startWith('agent', () => readSettings(process.env))
 const joinToken = await startWith('agent', () => readJoinToken(settings.joinTokenFile))
 const log = pino({ level: settings.logLevel })
 logSpans(settings)
+const tracer = await openTracing('agent', { env: process.env, log })
 
 try {
   lockAgentDirectory(settings.agentDir)
@@ -289,5 +291,5 @@ async function halt(): Promise<void> {
   server.closeAllConnections()
   await Promise.all([drivers.vmm.close(), drivers.close()])
   await dns?.close()
-  await network.close()
+  await Promise.all([network.close(), tracer?.close()])
 }

@@ -41,6 +41,7 @@ import { createRegistryHttp } from '../registry/registry-http.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { createRegistryTokenIssuer } from '../registry/token-issuer.ts'
 import { logSpans } from './span-log.ts'
+import { openTracing } from '../tracing/tracing.ts'
 import { partsHere, platformPorts } from '../settings/platform-ports.ts'
 import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
@@ -60,6 +61,7 @@ const forgetEventsEveryMs = 3_600_000
 const { settings, databaseUrl, registryUrl, files } = await startWith('API', readConfiguration)
 const log = pino({ level: settings.logLevel })
 logSpans(settings)
+const tracer = await openTracing('api', { env: process.env, log })
 const stopping = new AbortController()
 
 const database = await openDatabase({
@@ -129,6 +131,7 @@ const app = createApp({
     }),
   }),
   metrics,
+  tracer,
   log,
   nowMs: Date.now,
   stopping: stopping.signal,
@@ -190,7 +193,7 @@ async function close(): Promise<void> {
   clearInterval(forgettingEvents)
   await closeServer(server, closeGraceMs)
   await Promise.all([nodes.close(), parts.close(), registryHttp.close(), temporal.close(), watch.close()])
-  await database.close()
+  await Promise.all([database.close(), tracer?.close()])
 }
 
 /** The pages of the console. Without them the API serves everything else. */

@@ -11,6 +11,7 @@ import { clientShare, queueShare } from '../gateway/processes/process-shares.ts'
 import { RouteTable } from '../gateway/route-table.ts'
 import { platformPorts } from '../settings/platform-ports.ts'
 import { readSettings } from '../settings/settings.ts'
+import { openTracing } from '../tracing/tracing.ts'
 import { gatewayRoom } from './gateway-room.ts'
 
 /**
@@ -23,6 +24,7 @@ const readyPollMs = 20
 
 const settings = readSettings(process.env)
 const log = pino({ level: settings.logLevel }).child({ serving: Number(process.argv[2]) })
+const tracer = await openTracing('gateway', { env: process.env, log })
 const registry = new Registry()
 collectDefaultMetrics({ register: registry })
 const builtIn = builtInServices(settings)
@@ -41,6 +43,7 @@ const gateway = createGateway({
   registry,
   builtIn,
   serverTiming: settings.serverTiming,
+  tracer,
   trustsPeer: trustedProxies(settings.trustedProxies),
   clientLimits: clientShare(await gatewayRoom(settings)),
   balanceLimits: queueShare(settings.gatewayProcesses),
@@ -82,6 +85,7 @@ async function end(drainMs: number): Promise<void> {
   if (drainMs > 0) await gateway.drain({ limitMs: drainMs, signal: hastened.signal })
   await gateway.close({ graceMs: closeGraceMs })
   await tellServiceCounts()
+  await tracer?.close()
   process.exit(0)
 }
 

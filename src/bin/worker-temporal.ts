@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
 import type { CertificateActivities } from '../../activities/certificate/activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
+import { tracedActivities } from '../control/temporal-traces.ts'
 import type { TemporalAddress } from '../control/temporal-control.ts'
 import { autoscaleTaskQueue } from '../domain/autoscale/settings.ts'
 import { controlTaskQueue } from '../domain/instance/host-work.ts'
@@ -117,9 +118,16 @@ export class ControlWorker {
   }
 }
 
+const workflowInterceptors = path.resolve(import.meta.dirname, '../../workflows/trace-interceptors.ts')
+
 function controlWorker({ activities, workflowBundle }: ControlWorkerOptions) {
   return {
     taskQueue: controlTaskQueue,
+    interceptors: {
+      activity: [tracedActivities],
+      // A bundle has its interceptors in it.
+      ...(workflowBundle === undefined && { workflowModules: [workflowInterceptors] }),
+    },
     ...(workflowBundle === undefined
       ? { workflowsPath: path.resolve(import.meta.dirname, '../../workflows/index.ts') }
       : { workflowBundle: { codePath: workflowBundle } }),

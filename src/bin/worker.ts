@@ -25,6 +25,7 @@ import { freePort } from '../primitives/free-ports.ts'
 import { readSecretKey, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 import { logSpans } from './span-log.ts'
+import { openTracing } from '../tracing/tracing.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
 /**
@@ -38,6 +39,7 @@ const stopLimitMs = 4_500
 const { settings, databaseUrl, secretKey } = await startWith('worker', readConfiguration)
 const log = pino({ level: settings.logLevel })
 logSpans(settings)
+const tracer = await openTracing('worker', { env: process.env, log })
 const place = {
   address: settings.temporalAddress ?? '127.0.0.1:7233',
   namespace: settings.temporalNamespace,
@@ -175,5 +177,6 @@ async function stop(): Promise<void> {
   health.closeAllConnections()
   await Promise.all([worker.stop(), sweeps.stop()])
   await Promise.all([control.close(), authority.close(), nodes.close(), database.close()])
+  await tracer?.close()
   process.exit(0)
 }

@@ -5,6 +5,7 @@ import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-p
 import type { StepUsage, UsageStep } from '../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
+import { traceparentNow } from '../primitives/traces.ts'
 
 /**
  * The requests of the API and of autoscale to hosts, for data that no database has and that is needed at
@@ -260,10 +261,15 @@ async function send(
   path: string,
   init: NodeRequest,
 ): Promise<NodeAnswer> {
+  const place = traceparentNow()
   const response = await request(new URL(path, node.agentUrl), {
     dispatcher,
     method: init.method,
-    headers: { authorization: `Bearer ${node.agentSecret}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${node.agentSecret}`,
+      'content-type': 'application/json',
+      ...(place === undefined ? {} : { traceparent: place }),
+    },
     signal: signalOf(init),
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
   })

@@ -6,6 +6,7 @@ import { createAutoscaleControl } from './temporal-autoscale-control.ts'
 import { createCertificateControl } from './temporal-certificate-control.ts'
 import { createInstanceControl } from './temporal-instance-control.ts'
 import { createVolumeControl } from './temporal-volume-control.ts'
+import { tracedCalls } from './temporal-traces.ts'
 import type { VolumeControl } from './volume-control.ts'
 
 export interface TemporalAddress {
@@ -34,7 +35,11 @@ const checkDeadlineMs = 1_000
 /** Connects with the first call, and reconnects by itself whenever Temporal was away. */
 export function openTemporalControl(place: TemporalAddress): TemporalControl {
   const connection = Connection.lazy({ address: place.address })
-  const client = new Client({ connection, namespace: place.namespace })
+  const client = new Client({
+    connection,
+    namespace: place.namespace,
+    interceptors: { workflow: [tracedCalls] },
+  })
   return {
     instances: createInstanceControl(client),
     volumes: createVolumeControl(client),

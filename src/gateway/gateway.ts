@@ -22,6 +22,7 @@ import type { PortsState } from './listeners/public-ports.ts'
 import { ServerContexts } from './listeners/server-contexts.ts'
 import type { MetroCertificate } from './listeners/server-contexts.ts'
 import type { TicketSecret } from './listeners/ticket-secret.ts'
+import type { Tracer } from '../primitives/traces.ts'
 import type { Routes } from './routes.ts'
 import { ServiceCounts } from './service-counts.ts'
 import type { TrafficOfServices } from './service-counts.ts'
@@ -64,6 +65,8 @@ export interface GatewayOptions {
    * and `X-Forwarded-*`. If it is absent, no peer is.
    */
   readonly trustsPeer?: TrustsPeer
+  /** Set if requests are traced. */
+  readonly tracer?: Tracer | undefined
   readonly httpLimits?: HttpFrontDeps['limits']
   readonly balanceLimits?: Partial<BalanceLimits>
   readonly listenerLimits?: Partial<ListenerLimits>
@@ -96,8 +99,7 @@ const drainPollMs = 20
  * plane.
  */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { routes, log, builtIn = [], trustsPeer = () => false } = options
-  const registry = options.registry ?? new Registry()
+  const { routes, log, builtIn = [], registry = new Registry(), trustsPeer = () => false } = options
   // The parts report events to the metrics, and the metrics read the parts. So each needs the other; the
   // metrics read the parts only later, when somebody asks for them.
   const late: { http?: HttpFront; metrics?: GatewayMetrics } = {}
@@ -119,6 +121,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     portOffset: options.portOffset,
     serverTiming: options.serverTiming ?? false,
     trustsPeer,
+    tracer: options.tracer,
     limits: options.httpLimits ?? {},
     observer: { request: (report) => late.metrics?.request(report) },
     onError: (error) => log.error({ err: error }, 'a request met a fault of the gateway'),
@@ -144,8 +147,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     onProxyHeader: proxyHeadersTold(log, () => late.metrics?.refused('proxy-header')),
     onBind: bindsTold(options, () => late.metrics?.bindFailed()),
   })
-  const state = stateOf(options, { balancer, http, tcp, clients, ports, contexts })
-  late.metrics = createGatewayMetrics(registry, state, services)
+  const own = { balancer, http, tcp, clients, ports, contexts }
+  late.metrics = createGatewayMetrics(registry, stateOf(options, own), services)
   return {
     registry,
     get ports() {

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { addSpan, isTracing, traced } from './traces.ts'
 
 /**
  * One step of a start or a wake. Its time is that of the machine's clock in microseconds, so that spans of
@@ -26,10 +27,11 @@ export function onSpan(listener: (span: Span) => void): void {
 
 /** Runs `work`, and tells how long it took, whether it succeeded or not. */
 export async function span<T>(instance: string, name: string, work: () => Promise<T>): Promise<T> {
-  if (!spans.hasSubscribers) return await work()
+  const run = isTracing() ? () => traced(spanStart(instance, name), work) : work
+  if (!spans.hasSubscribers) return await run()
   const end = beginSpan(name)
   try {
-    return await work()
+    return await run()
   } finally {
     end(instance)
   }
@@ -48,7 +50,16 @@ export function beginSpan(name: string): (instance: string) => void {
 
 /** Tells spans that were measured elsewhere. `read` is only called if somebody listens. */
 export function tellSpans(read: () => readonly Span[]): void {
-  if (spans.hasSubscribers) for (const one of read()) spans.publish(one)
+  if (!spans.hasSubscribers && !isTracing()) return
+  for (const one of read()) {
+    spans.publish(one)
+    const { instance, name, startUs, durationUs } = one
+    addSpan({ ...spanStart(instance, name), startUs }, startUs + durationUs)
+  }
+}
+
+function spanStart(instance: string, name: string) {
+  return { name, kind: 'internal', attributes: { 'roost.instance.uuid': instance } } as const
 }
 
 function nothing(): void {

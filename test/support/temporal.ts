@@ -19,6 +19,7 @@ import {
 } from '../../src/launch/services/temporal-config.ts'
 
 const workflowsPath = path.resolve(import.meta.dirname, '../../workflows/index.ts')
+const interceptorsPath = path.resolve(import.meta.dirname, '../../workflows/trace-interceptors.ts')
 
 const startAttempts = 5
 const patienceMs = 30_000
@@ -35,7 +36,11 @@ let bundle: Promise<WorkflowBundleWithSourceMap> | undefined
 
 /** The workflows as they are now, bundled once per process. */
 export function currentBundle(): Promise<WorkflowBundleWithSourceMap> {
-  bundle ??= bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
+  bundle ??= bundleWorkflowCode({
+    workflowsPath,
+    workflowInterceptorModules: [interceptorsPath],
+    logger: new DefaultLogger('ERROR'),
+  })
   return bundle
 }
 

@@ -85,6 +85,8 @@ export type GatewayMessage =
       readonly ports: readonly number[]
       /** The hard limit of the service. Without it the host gives no share, and the gateway counts alone. */
       readonly limit?: number
+      /** The place in a trace of the request that wants the lease. */
+      readonly traceparent?: string
     }
   /** Nobody waits for the answer any more. The host still answers. */
   | { readonly kind: 'withdraw'; readonly instance: string; readonly epoch: number }

@@ -56,6 +56,8 @@ export class LeasedInstance implements AdmittedTo {
   readonly share: InstanceShare
   #state: GatewayLeaseState
   #open: Opened | undefined
+  /** The place in a trace of the request that wants the lease, until the host is asked. */
+  #asker: string | undefined
   #askedPorts: readonly number[] = []
   /** Whether the instance may sleep in this run. It is used when the others are at their soft limits. */
   #maySleep = false
@@ -247,6 +249,13 @@ export class LeasedInstance implements AdmittedTo {
     this.#deleted = undefined
   }
 
+  /** Asks for the lease on behalf of a request. */
+  want({ trace }: Ask): void {
+    this.#asker = trace?.wait
+    this.tell({ kind: 'wanted' })
+    if (!this.isAsking) this.#asker = undefined
+  }
+
   tell(event: GatewayLeaseEvent): void {
     // Nobody waits in the queue any more, but a connection that was slept through still wants the instance.
     if (event.kind === 'unwanted' && this.#sleepers.length > 0) return
@@ -324,7 +333,14 @@ export class LeasedInstance implements AdmittedTo {
     switch (effect.kind) {
       case 'open':
         this.#askedPorts = this.#owner.ports()
-        this.#owner.send({ ...effect, instance, ports: this.#askedPorts, limit: this.#owner.hardLimit() })
+        this.#owner.send({
+          ...effect,
+          instance,
+          ports: this.#askedPorts,
+          limit: this.#owner.hardLimit(),
+          ...(this.#asker === undefined ? {} : { traceparent: this.#asker }),
+        })
+        this.#asker = undefined
         break
       case 'idle': {
         const gave = this.share.return()

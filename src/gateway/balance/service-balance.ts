@@ -187,7 +187,7 @@ export class ServiceBalance {
         return member
       }
       if (member.refusal(nowMs) !== undefined) continue
-      member.tell({ kind: 'wanted' })
+      member.want(ask)
       if (member.isAsking) return member
     }
     return undefined

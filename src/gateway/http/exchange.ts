@@ -8,9 +8,10 @@ import type { ClientSide } from './client-side.ts'
 import { renderErrorPage } from './error-page.ts'
 import { HttpFailure } from './http-failure.ts'
 import type { FrontParts } from './front-parts.ts'
-import { HttpProtocol, UpstreamFault } from './request-observer.ts'
+import { UpstreamFault, protocolOf } from './request-observer.ts'
 import { failureOfRefusal } from './refusals.ts'
 import type { RequestHead } from './request-head.ts'
+import { RequestTrace } from './request-trace.ts'
 import { findDestination } from './request-routing.ts'
 import { answerFields } from './upstream/server-fields.ts'
 import { serverTiming } from './server-timing.ts'
@@ -55,6 +56,7 @@ export class Exchange implements Ask, Ongoing, Watched {
   isTunnel = false
   watching: Watched['watching']
   head: RequestHead | undefined
+  trace: RequestTrace | undefined
   #service: RouteService | undefined
   #port = 0
   #aborting: AbortController | undefined
@@ -114,6 +116,8 @@ export class Exchange implements Ask, Ongoing, Watched {
   run(head: RequestHead, forward: Forward): void {
     this.head = head
     this.#forward = forward
+    const { tracer } = this.parts
+    if (tracer !== undefined) this.trace = new RequestTrace(tracer, head)
     try {
       const proof = challengeAnswer(head, this.client.connection, this.parts.routes)
       if (proof !== undefined) return this.#prove(proof)
@@ -271,7 +275,9 @@ export class Exchange implements Ask, Ongoing, Watched {
     if (this.movedAtMs !== 0) this.parts.sweep.unwatch(this)
     this.#unlisten?.()
     this.#admission?.done()
-    this.parts.observer?.request(this.#report(nowMs))
+    const report = this.#report(nowMs)
+    this.parts.observer?.request(report)
+    this.trace?.end(report)
     // The client's stream may outlive this: Node keeps streams of HTTP/2 in a table that is freed late.
     this.#unlisten = undefined
     this.#admission = undefined
@@ -280,6 +286,7 @@ export class Exchange implements Ask, Ongoing, Watched {
   }
 
   #ask(): void {
+    this.trace?.asks(this.service, this.#port)
     const admitted = this.parts.traffic.admit(this)
     if (admitted instanceof Promise) {
       admitted.then(
@@ -314,6 +321,7 @@ export class Exchange implements Ask, Ongoing, Watched {
       if (result.admitted) result.done()
       return
     }
+    this.trace?.answered(result)
     if (!result.admitted) return this.failWith(failureOfRefusal(result))
     this.#admission = result
     const unlisten = result.onEnd((why) => {
@@ -389,10 +397,4 @@ export class Exchange implements Ask, Ongoing, Watched {
       fault: this.#fault,
     }
   }
-}
-
-function protocolOf(head: RequestHead | undefined, http2: boolean): HttpProtocol {
-  if (head?.webSocket === true) return HttpProtocol.WebSocket
-  if (!http2) return HttpProtocol.Http1
-  return head?.grpc === true ? HttpProtocol.Grpc : HttpProtocol.Http2
 }

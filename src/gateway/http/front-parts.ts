@@ -1,4 +1,5 @@
 import type { Routes } from '../routes.ts'
+import type { Tracer } from '../../primitives/traces.ts'
 import type { Traffic } from '../traffic.ts'
 import type { HttpLimits } from './http-limits.ts'
 import type { RequestObserver } from './request-observer.ts'
@@ -11,6 +12,8 @@ export interface FrontParts {
   readonly traffic: Traffic
   readonly observer: RequestObserver | undefined
   readonly serverTiming: boolean
+  /** Set if requests are traced. */
+  readonly tracer: Tracer | undefined
   readonly limits: HttpLimits
   readonly pools: UpstreamPools
   readonly sweep: Sweep

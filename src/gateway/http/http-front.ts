@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import type { ConnectionUse } from '../clients/connection-use.ts'
 import type { TrustsPeer } from '../clients/trusted-proxies.ts'
 import type { Routes } from '../routes.ts'
+import type { Tracer } from '../../primitives/traces.ts'
 import type { Traffic } from '../traffic.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { Arrival } from './client-connection.ts'
@@ -31,6 +32,8 @@ export interface HttpFrontDeps {
    * peer is trusted.
    */
   readonly trustsPeer?: TrustsPeer
+  /** Set if requests are traced. */
+  readonly tracer?: Tracer | undefined
   readonly limits?: Partial<HttpLimits>
   /**
    * Whether the fast road is open; it is if this is absent. Tests close it to have all requests on the
@@ -76,6 +79,7 @@ export function createHttpFront(deps: HttpFrontDeps): HttpFront {
     traffic: deps.traffic,
     observer: deps.observer,
     serverTiming: deps.serverTiming ?? false,
+    tracer: deps.tracer,
     limits,
     pools: new UpstreamPools({ limits, sweep }),
     sweep,

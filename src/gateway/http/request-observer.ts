@@ -1,4 +1,5 @@
 import type { StartKind } from '../../domain/instance/start-report.ts'
+import type { RequestHead } from './request-head.ts'
 
 export const HttpProtocol = { Http1: 'http/1.1', Http2: 'h2', WebSocket: 'websocket', Grpc: 'grpc' } as const
 export type HttpProtocol = (typeof HttpProtocol)[keyof typeof HttpProtocol]
@@ -32,4 +33,10 @@ export type UpstreamFault = (typeof UpstreamFault)[keyof typeof UpstreamFault]
 
 export interface RequestObserver {
   request(report: RequestReport): void
+}
+
+export function protocolOf(head: RequestHead | undefined, http2: boolean): HttpProtocol {
+  if (head?.webSocket === true) return HttpProtocol.WebSocket
+  if (!http2) return HttpProtocol.Http1
+  return head?.grpc === true ? HttpProtocol.Grpc : HttpProtocol.Http2
 }

@@ -8,6 +8,7 @@ import { usageSteps } from '../../domain/instance/usage-history.ts'
 import type { StepUsage, UsageStep } from '../../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 import { bearsSecret } from '../../primitives/bearer-secret.ts'
+import { atPlace, soundTraceparent } from '../../primitives/traces.ts'
 import type { LogRequest } from '../console/console-waits.ts'
 import type { AgentLog } from './agent-ports.ts'
 
@@ -93,7 +94,12 @@ async function answer(
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(await answers.metrics())
   } else {
     requireSecret(request, options.agentSecret)
-    send(response, 200, await answerApi(answers, { request, response }, url))
+    const place = soundTraceparent(request.headers['traceparent'])
+    send(
+      response,
+      200,
+      await atPlace(place, async () => await answerApi(answers, { request, response }, url)),
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import { soundTraceparent } from '../../primitives/traces.ts'
 import type { HostLeaseEvent } from '../../domain/standby/host-lease-state.ts'
 import type {
   GatewayMessage,
@@ -42,7 +43,8 @@ type InstanceMessage = Extract<GatewayMessage, { readonly instance: string }>
 
 /** The event of a message that is about one instance. */
 export function leaseEvent(message: InstanceMessage, gateway: string): HostLeaseEvent {
-  const { instance: _known, ...said } = message
+  const { instance: _known, ...rest } = message
+  const { traceparent: _place, ...said } = { traceparent: undefined, ...rest }
   return said.kind === 'idle' ? { ...said, kind: 'returned', gateway } : { ...said, gateway }
 }
 
@@ -71,6 +73,7 @@ const readers: { readonly [K in Kind]: (fields: Fields) => Extract<GatewayMessag
     ...leaseOf(fields),
     ports: portsOf(fields),
     ...(fields['limit'] === undefined ? {} : { limit: count(fields, 'limit') }),
+    ...traceOf(fields),
   }),
   withdraw: (fields) => ({ kind: 'withdraw', ...leaseOf(fields) }),
   idle: (fields) => ({
@@ -86,6 +89,12 @@ const readers: { readonly [K in Kind]: (fields: Fields) => Extract<GatewayMessag
   counts: (fields) => ({ kind: 'counts', counts: list(fields, 'counts').map(countsOf) }),
   reported: (fields) => ({ kind: 'reported', number: count(fields, 'number') }),
   beat: () => ({ kind: 'beat' }),
+}
+
+/** What is no sound place is ignored: a trace is never worth a lease. */
+function traceOf(fields: Fields): { readonly traceparent?: string } {
+  const traceparent = soundTraceparent(fields['traceparent'])
+  return traceparent === undefined ? {} : { traceparent }
 }
 
 function leaseOf(fields: Fields): { readonly instance: string; readonly epoch: number } {

@@ -11,6 +11,7 @@ import {
 } from '../../domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-protocol.ts'
 import { jsonLine, JsonLineReader, LineError } from '../../primitives/json-lines.ts'
+import { atPlace } from '../../primitives/traces.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
 import { gatewayMessage, leaseEvent, MessageError } from './gateway-messages.ts'
 import type { HostLeases, GatewayLine } from './host-leases.ts'
@@ -203,6 +204,9 @@ class TrafficLine implements GatewayLine {
     if (message.kind === 'load') leases.noteLoads(gateway, message.loads)
     else if (message.kind === 'counts') leases.noteCounts(gateway, message.counts)
     else if (message.kind === 'reported') leases.noteReported(this, message.number)
-    else if (message.kind !== 'beat') leases.hear(this, message.instance, leaseEvent(message, gateway))
+    else if (message.kind !== 'beat') {
+      const traceparent = message.kind === 'open' ? message.traceparent : undefined
+      atPlace(traceparent, () => leases.hear(this, message.instance, leaseEvent(message, gateway)))
+    }
   }
 }

@@ -55,7 +55,7 @@ class ExactForward implements Forwarding {
   #send(socket: Socket): void {
     this.#giveUp = undefined
     const { request, client, parts } = this.#exchange
-    const { fields, requestId } = upstreamFields(request, client.connection)
+    const { fields, requestId } = upstreamFields(request, client.connection, this.#exchange.trace?.upstream)
     if (request.expectsContinue) fields.push('Expect', '100-continue')
     if (request.bodyBytes === undefined) fields.push('Transfer-Encoding', 'chunked')
     else if (request.bodyBytes > 0) fields.push('Content-Length', String(request.bodyBytes))

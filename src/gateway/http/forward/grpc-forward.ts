@@ -54,7 +54,7 @@ class GrpcForward implements Forwarding {
     this.#session = session
     if (this.#over) return this.#release()
     const { request, client, parts } = this.#exchange
-    const { fields, requestId } = upstreamFields(request, client.connection)
+    const { fields, requestId } = upstreamFields(request, client.connection, this.#exchange.trace?.upstream)
     this.#exchange.forwarded(requestId)
     const headers = {
       ':method': request.method,

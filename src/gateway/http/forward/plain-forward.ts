@@ -45,7 +45,7 @@ class PlainForward implements Forwarding, UpstreamRequest {
     this.method = request.method
     this.#fresh = admission.fresh
     this.#pool = parts.pools.of(admission)
-    const { lines, requestId } = upstreamLines(request, client.connection)
+    const { lines, requestId } = upstreamLines(request, client.connection, exchange.trace?.upstream)
     const bytes = request.bodyBytes ?? 0
     // A server may refuse a POST that says nothing of its length.
     const length = bytes > 0 || expectsLength.has(this.method) ? `Content-Length: ${bytes}\r\n` : ''

@@ -67,7 +67,7 @@ class WebSocketForward implements Forwarding {
 
   #send(socket: Socket): void {
     const { request, client, parts } = this.#exchange
-    const { fields, requestId } = upstreamFields(request, client.connection)
+    const { fields, requestId } = upstreamFields(request, client.connection, this.#exchange.trace?.upstream)
     fields.push('Connection', 'Upgrade', 'Upgrade', 'websocket')
     if (client.connection.http2) fields.push('Sec-WebSocket-Key', randomBytes(16).toString('base64'))
     this.#exchange.forwarded(requestId)

@@ -71,14 +71,20 @@ export interface UpstreamFields {
  * The header for the instance, without the fields that delimit the body: the end-to-end fields as they came,
  * then the gateway's. It begins with Host.
  */
-export function upstreamFields(head: RequestHead, connection: ClientConnection): UpstreamFields {
+export function upstreamFields(
+  head: RequestHead,
+  connection: ClientConnection,
+  traceparent?: string,
+): UpstreamFields {
   const fields = ['Host', head.authority]
   for (let index = 0; index < head.fields.length; index += 2) {
     const name = head.fields[index] ?? ''
+    if (traceparent !== undefined && isTraceparent(name)) continue
     if (isPassedOn(name, head, connection)) fields.push(name, head.fields[index + 1] ?? '')
   }
   const origin = connection.originFields(head)
   for (let index = 0; index < origin.length; index += 1) fields.push(origin[index] ?? '')
+  if (traceparent !== undefined) fields.push('Traceparent', traceparent)
   const requestId = requestIdOf(head)
   fields.push('X-Request-Id', requestId)
   return { fields, requestId }
@@ -88,15 +94,23 @@ export function upstreamFields(head: RequestHead, connection: ClientConnection):
 export function upstreamLines(
   head: RequestHead,
   connection: ClientConnection,
+  traceparent?: string,
 ): { readonly lines: string; readonly requestId: string } {
   let lines = `Host: ${head.authority}\r\n`
   for (let index = 0; index < head.fields.length; index += 2) {
     const name = head.fields[index] ?? ''
+    if (traceparent !== undefined && isTraceparent(name)) continue
     if (isPassedOn(name, head, connection)) lines += `${name}: ${head.fields[index + 1] ?? ''}\r\n`
   }
   lines += connection.originLines(head)
+  if (traceparent !== undefined) lines += `Traceparent: ${traceparent}\r\n`
   const requestId = requestIdOf(head)
   return { lines: `${lines}X-Request-Id: ${requestId}\r\n`, requestId }
+}
+
+/** The client's place in its trace, which the gateway's place replaces if the request is traced. */
+export function isTraceparent(name: string): boolean {
+  return name.length === 11 && name.toLowerCase() === 'traceparent'
 }
 
 function requestIdOf({ requestId }: RequestHead): string {
