@@ -13,6 +13,7 @@ const clock = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hourCycle: 'h23',
 })
+const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const dayMs = 86_400_000
@@ -26,6 +27,14 @@ export function clockTime(at: string): string {
 
 export function fullTime(at: string): string {
   return full.format(new Date(at))
+}
+
+export function minuteText(at: string): string {
+  return minute.format(new Date(at))
+}
+
+export function shortDayText(at: string): string {
+  return day.format(new Date(at))
 }
 
 /** How long ago it was, in the largest unit that fits: `12 s`, `3 min`, `5 h`, `2 d`. */

@@ -13,15 +13,17 @@ import { InstanceSettings } from './settings-view.tsx'
 import { StateSign } from './state-sign.tsx'
 import { areInstancesKnown, instances } from './store.ts'
 import { Timeline } from './timeline-view.tsx'
+import { InstanceUsage } from './usage-view.tsx'
 
 const views = [
   [undefined, 'Now'],
   ['timeline', 'Timeline'],
+  ['usage', 'Usage'],
   ['log', 'Log'],
   ['settings', 'Settings'],
 ] as const
 
-/** One instance: its state and why, what happened to it, its log, its settings. */
+/** One instance: its state and why, what happened to it, what it uses, its log, its settings. */
 export function InstancePage(props: { readonly uuid: string; readonly part: string | undefined }): VNode {
   const instance = instances.value.get(props.uuid)
   if (instance === undefined) return <Absent />
@@ -52,6 +54,7 @@ export function InstancePage(props: { readonly uuid: string; readonly part: stri
       </nav>
       {view === undefined && <InstanceNow instance={instance} />}
       {view === 'timeline' && <Timeline uuid={props.uuid} />}
+      {view === 'usage' && <InstanceUsage instance={instance} />}
       {view === 'log' && <InstanceLog uuid={props.uuid} />}
       {view === 'settings' && <InstanceSettings instance={instance} />}
     </Page>

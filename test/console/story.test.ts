@@ -58,6 +58,16 @@ describe('the console of a stack', function () {
     await untilShown(page, /Fell asleep · .*[^]*Woke · [^]*Fell asleep · [^]*Was created/)
   })
 
+  it('draws what it used, with its wake', async () => {
+    await page.locator('.tabs a::-p-text(Usage)').click()
+    await untilShown(
+      page,
+      /of processor time, (at most \d+ MiB of memory, )?\d+ requests?, 1 wake\./,
+      vmLimitMs,
+    )
+    await page.waitForFunction("document.querySelectorAll('.charts canvas').length === 4")
+  })
+
   it('shows what it prints', async () => {
     await page.locator('.tabs a::-p-text(Log)').click()
     await untilShown(page, /listening on 8080/, vmLimitMs)
