@@ -9,6 +9,8 @@ import { InstancesPage } from '../instance/list-page.tsx'
 import { forgetInstances, instanceFollower } from '../instance/store.ts'
 import { OverviewPage } from '../overview/overview-page.tsx'
 import { quotaFollower } from '../overview/quotas.ts'
+import { objectPage, stores } from '../object/pages.tsx'
+import { installationFollower } from './installation.ts'
 import { KeyList } from './key-list.tsx'
 import { NotFound } from './not-found.tsx'
 import { place } from './place.ts'
@@ -53,14 +55,14 @@ function PresentPage(): VNode {
     if (object === 'new') return <CreatePage />
     return <InstancePage key={object} uuid={object} part={part} />
   }
-  return <NotFound />
+  return (page === undefined ? undefined : objectPage(page, object)) ?? <NotFound />
 }
 
 /** The page follows what happens as long as somebody is signed in and may look at it. */
 effect(() => {
   if (signedInToken.value === undefined || !isPresent.value) return undefined
   const ended = new AbortController()
-  void keepLive([instanceFollower, quotaFollower], ended.signal)
+  void keepLive([instanceFollower, quotaFollower, installationFollower, ...stores], ended.signal)
   return () => ended.abort()
 })
 
@@ -69,4 +71,5 @@ effect(() => {
   if (signedInToken.value !== undefined) return
   forgetInstances()
   forgetEvents()
+  for (const store of stores) store.forget()
 })

@@ -19,6 +19,16 @@ function icon(children: ComponentChildren): VNode {
 export const OverviewIcon = (): VNode => icon(<path d="M3 9.5 10 4l7 5.5M5 8.5V16h10V8.5" />)
 export const InstancesIcon = (): VNode =>
   icon(<path d="M3.5 4h13v5h-13zM3.5 11h13v5h-13zM6.5 6.5h.01M6.5 13.5h.01" />)
+export const ServicesIcon = (): VNode =>
+  icon(
+    <path d="M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM3 10h14M10 3c-4.5 4.5-4.5 9.5 0 14 4.5-4.5 4.5-9.5 0-14" />,
+  )
+export const VolumesIcon = (): VNode =>
+  icon(<path d="M4 5.5c0-3.3 12-3.3 12 0s-12 3.3-12 0v9c0 3.3 12 3.3 12 0v-9M4 10c0 3.3 12 3.3 12 0" />)
+export const ImagesIcon = (): VNode =>
+  icon(<path d="m10 3 6.5 3.5v7L10 17l-6.5-3.5v-7zM3.5 6.5 10 10l6.5-3.5M10 10v7" />)
+export const CertificatesIcon = (): VNode =>
+  icon(<path d="M10 3 4.5 5v5c0 3.5 2.5 6 5.5 7 3-1 5.5-3.5 5.5-7V5zM7.5 10l2 2 3.5-4" />)
 export const SearchIcon = (): VNode => icon(<path d="M9 15a6 6 0 1 0 0-12 6 6 0 0 0 0 12zM13.5 13.5 17 17" />)
 export const PlusIcon = (): VNode => icon(<path d="M10 4v12M4 10h12" />)
 export const PlayIcon = (): VNode => icon(<path d="M6 4.5v11l9-5.5z" />)

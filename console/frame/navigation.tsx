@@ -2,10 +2,25 @@ import type { VNode } from 'preact'
 import { signOut, who } from '../account/session.ts'
 import { Link, link } from '../event/live.ts'
 import { areInstancesKnown, instances } from '../instance/store.ts'
-import { InstancesIcon, LeaveIcon, Mark, MoonIcon, OverviewIcon, SunIcon, SystemIcon } from './icons.tsx'
+import {
+  InstancesIcon,
+  LeaveIcon,
+  Mark,
+  MoonIcon,
+  OverviewIcon,
+  ServicesIcon,
+  SunIcon,
+  SystemIcon,
+  VolumesIcon,
+} from './icons.tsx'
 import { keysShown } from './keys.ts'
 import { addressOf, place } from './place.ts'
 import { nextTheme, Theme, theme } from './theme.ts'
+
+const objectLinks = [
+  ['services', 'Services', ServicesIcon],
+  ['volumes', 'Volumes', VolumesIcon],
+] as const
 
 /** The links to all pages, the link to the API, and who is signed in. */
 export function Navigation(): VNode {
@@ -26,6 +41,12 @@ export function Navigation(): VNode {
           Instances
           <span class="number">{areInstancesKnown.value ? instances.value.size : ''}</span>
         </a>
+        {objectLinks.map(([name, title, Icon]) => (
+          <a key={name} href={addressOf(name)} aria-current={page === name ? 'page' : undefined}>
+            <Icon />
+            {title}
+          </a>
+        ))}
       </nav>
       <div class="side-end">
         <LinkState />

@@ -49,3 +49,16 @@ export function durationText(ms: number): string {
   if (ms < dayMs) return `${Math.floor(ms / 3_600_000)} h`
   return `${Math.floor(ms / dayMs)} d`
 }
+
+/** A short time with as many digits as tell something: `0.4 ms`, `118 ms`, `2.3 s`. */
+export function secondsText(seconds: number): string {
+  const ms = seconds * 1_000
+  if (ms < 10) return `${ms.toFixed(1)} ms`
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${seconds.toFixed(1)} s`
+}
+
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+
+export function dayText(at: string): string {
+  return date.format(new Date(at))
+}

@@ -3,6 +3,10 @@ import type { ComponentChildren, VNode } from 'preact'
 
 /** Rows beyond the visible ones, so that a quick scroll shows no gap. */
 const overscan = 8
+const wideHeight = 46
+/** The same as in `rows.css`: below it, rows have two lines. */
+const narrow = matchMedia('(max-width: 48rem)')
+const narrowHeight = 62
 
 export interface RowsProps {
   readonly label: string
@@ -13,8 +17,9 @@ export interface RowsProps {
   readonly row: (index: number) => ComponentChildren
   readonly keyOf: (index: number) => string
   readonly onOpen: (index: number) => void
-  readonly onSelect: (index: number) => void
-  readonly isSelected: (index: number) => boolean
+  /** Absent: rows can not be selected. */
+  readonly onSelect?: (index: number) => void
+  readonly isSelected?: (index: number) => boolean
 }
 
 /**
@@ -37,11 +42,11 @@ export function VirtualRows(props: RowsProps): VNode {
   return (
     <div
       ref={grid}
-      class="rows"
+      class={props.onSelect === undefined ? 'rows plain' : 'rows'}
       role="grid"
       aria-label={props.label}
       aria-rowcount={count + 1}
-      aria-multiselectable="true"
+      aria-multiselectable={props.onSelect === undefined ? undefined : 'true'}
       aria-activedescendant={indexes.includes(mark) ? `row-${mark}` : undefined}
       tabIndex={0}
       onFocus={() => mark < 0 && setMarked(0)}
@@ -49,7 +54,7 @@ export function VirtualRows(props: RowsProps): VNode {
         const next = moved(event.key, { mark, count, page: visible - 2 })
         if (next !== undefined) show(next)
         else if (event.key === 'Enter' && mark >= 0) props.onOpen(mark)
-        else if (event.key === ' ' && mark >= 0) props.onSelect(mark)
+        else if (event.key === ' ' && mark >= 0) props.onSelect?.(mark)
         else return
         event.preventDefault()
       }}
@@ -65,7 +70,7 @@ export function VirtualRows(props: RowsProps): VNode {
             class={index === mark ? 'row marked' : 'row'}
             role="row"
             aria-rowindex={index + 2}
-            aria-selected={props.isSelected(index)}
+            aria-selected={props.isSelected?.(index)}
             style={{ height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` }}
             onClick={() => props.onOpen(index)}
           >
@@ -124,4 +129,15 @@ function scrollTo(grid: HTMLElement | null, index: number, rowHeight: number): v
   const bottom = top + rowHeight + headHeight
   if (top < grid.scrollTop) grid.scrollTop = top
   else if (bottom > grid.scrollTop + grid.clientHeight) grid.scrollTop = bottom - grid.clientHeight
+}
+
+/** The height of a row, which depends on the width of the window. */
+export function useRowHeight(): number {
+  const [isNarrow, setNarrow] = useState(narrow.matches)
+  useEffect(() => {
+    const look = (): void => setNarrow(narrow.matches)
+    narrow.addEventListener('change', look)
+    return () => narrow.removeEventListener('change', look)
+  }, [])
+  return isNarrow ? narrowHeight : wideHeight
 }

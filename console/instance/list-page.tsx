@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { mayOperate } from '../account/session.ts'
 import { apiAddress, Command } from '../frame/command.tsx'
@@ -7,7 +7,7 @@ import { PlusIcon, SearchIcon } from '../frame/icons.tsx'
 import { Page } from '../frame/page.tsx'
 import { addressOf, go } from '../frame/place.ts'
 import { ageOf } from '../frame/time.ts'
-import { VirtualRows } from '../frame/virtual-rows.tsx'
+import { useRowHeight, VirtualRows } from '../frame/virtual-rows.tsx'
 import { act, Action } from './actions.ts'
 import { moods, moodWords } from './mood.ts'
 import type { Instance } from './mood.ts'
@@ -15,11 +15,6 @@ import { addressText, changeQuery, chosen, imageName, Order, order, search } fro
 import { selected, shown, sinceOf, toggle, toggleAll, wantedMood } from './selection.ts'
 import { StateSign } from './state-sign.tsx'
 import { areInstancesKnown, instances, moodCounts } from './store.ts'
-
-const rowHeight = 46
-/** The same as in `rows.css`: below it, rows have two lines. */
-const narrow = matchMedia('(max-width: 48rem)')
-const narrowRowHeight = 62
 
 /** All instances of the account. */
 export function InstancesPage(): VNode {
@@ -103,7 +98,7 @@ function Filters(): VNode {
 
 function InstanceRows(): VNode {
   const rows = shown.value
-  const height = useNarrow() ? narrowRowHeight : rowHeight
+  const height = useRowHeight()
   const open = (index: number): void => {
     const instance = rows[index]
     if (instance !== undefined) go(addressOf('instances', instance.uuid))
@@ -279,14 +274,4 @@ function Cells({ instance }: { readonly instance: Instance }): VNode {
       </span>
     </>
   )
-}
-
-function useNarrow(): boolean {
-  const [isNarrow, setNarrow] = useState(narrow.matches)
-  useEffect(() => {
-    const look = (): void => setNarrow(narrow.matches)
-    narrow.addEventListener('change', look)
-    return () => narrow.removeEventListener('change', look)
-  }, [])
-  return isNarrow
 }

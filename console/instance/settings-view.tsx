@@ -1,8 +1,9 @@
+import { useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { durationText, fullTime } from '../frame/time.ts'
 import { apiAddress, Command } from '../frame/command.tsx'
+import { Fact } from '../frame/facts.tsx'
 import type { Instance } from './mood.ts'
-import { Fact } from './now-view.tsx'
 
 const sleepWords = {
   off: 'never',
@@ -19,7 +20,6 @@ const restartWords = {
 /** With what an instance was created. */
 export function InstanceSettings({ instance }: { readonly instance: Instance }): VNode {
   const { scale_to_zero: sleep, restart_policy: restart } = instance
-  const env = Object.entries(instance.env ?? {})
   return (
     <>
       <section class="card" aria-label="Settings">
@@ -48,26 +48,7 @@ export function InstanceSettings({ instance }: { readonly instance: Instance }):
           </Fact>
         </dl>
       </section>
-      <section class="card" aria-labelledby="environment">
-        <div class="card-head">
-          <h2 id="environment">Environment</h2>
-          <span class="faint small number">{env.length}</span>
-        </div>
-        <div class="card-body">
-          {env.length === 0 ? (
-            <p class="soft">It has no variables of its own.</p>
-          ) : (
-            <dl class="variables mono">
-              {env.map(([name, value]) => (
-                <div key={name}>
-                  <dt>{name}</dt>
-                  <dd>{value}</dd>
-                </div>
-              ))}
-            </dl>
-          )}
-        </div>
-      </section>
+      <Environment key={instance.uuid} instance={instance} />
       <section class="apart">
         <p class="soft">The same by the command line, with your token in $TOKEN:</p>
         <Command
@@ -76,5 +57,44 @@ export function InstanceSettings({ instance }: { readonly instance: Instance }):
         />
       </section>
     </>
+  )
+}
+
+/** The variables. Their values are often secrets, so they show when a person asks for them. */
+function Environment({ instance }: { readonly instance: Instance }): VNode {
+  const [isRevealed, setRevealed] = useState(false)
+  const env = Object.entries(instance.env ?? {})
+  return (
+    <section class="card" aria-labelledby="environment">
+      <div class="card-head">
+        <h2 id="environment">
+          Environment <span class="faint small number">{env.length}</span>
+        </h2>
+        {env.length > 0 && (
+          <button
+            type="button"
+            class="button quiet"
+            aria-pressed={isRevealed}
+            onClick={() => setRevealed(!isRevealed)}
+          >
+            Show the values
+          </button>
+        )}
+      </div>
+      <div class="card-body">
+        {env.length === 0 ? (
+          <p class="soft">It has no variables of its own.</p>
+        ) : (
+          <dl class="variables mono">
+            {env.map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{isRevealed ? value : <span class="faint">hidden</span>}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </div>
+    </section>
   )
 }

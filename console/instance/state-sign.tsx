@@ -1,14 +1,10 @@
 import type { VNode } from 'preact'
+import { StateMark } from '../object/state-mark.tsx'
 import { moodOf, stateWord } from './mood.ts'
 import type { Instance } from './mood.ts'
 
 /** The state of an instance: a word, a colour and a sign that also tells without colours. */
 export function StateSign(props: { readonly instance: Instance; readonly isFilled?: boolean }): VNode {
-  const mood = moodOf(props.instance)
-  return (
-    <span class={props.isFilled === true ? `state filled ${mood}` : `state ${mood}`}>
-      <span class="dot" />
-      {stateWord(props.instance)}
-    </span>
-  )
+  const { instance, ...rest } = props
+  return <StateMark mood={moodOf(instance)} word={stateWord(instance)} {...rest} />
 }

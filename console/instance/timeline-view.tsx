@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { EventList } from '../event/event-list.tsx'
-import { ObjectEvents } from './object-events.ts'
+import { ObjectEvents } from '../event/object-events.ts'
 
 /** Everything that happened to an instance, as far as events are kept. */
 export function Timeline({ uuid }: { readonly uuid: string }): VNode {

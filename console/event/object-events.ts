@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 import type { ReadonlySignal } from '@preact/signals'
 import { succeeded } from '../../src/client/answers.ts'
 import type { UserEvent } from '../../src/client/event-stream.ts'
-import { recentEvents } from '../event/live.ts'
+import { recentEvents } from './live.ts'
 import { api, sentenceOf } from '../frame/api.ts'
 
 const perPage = 100

@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks'
+import type { ComponentChildren, VNode } from 'preact'
+import { sentenceOf } from '../frame/api.ts'
+import { Command } from '../frame/command.tsx'
+import { Page } from '../frame/page.tsx'
+import { go } from '../frame/place.ts'
+import type { BackTo } from './object-page.tsx'
+
+/** The request that a form means, or the first thing that is wrong with it. The API checks the rest. */
+export type FormReading<R, Field extends string = string> =
+  | { readonly ok: true; readonly request: R }
+  | { readonly ok: false; readonly field: Field; readonly problem: string }
+
+/** A form for a new object, with the command that does the same. */
+export function CreateForm<R>(props: {
+  readonly title: string
+  readonly back: BackTo
+  readonly action: string
+  readonly label: string
+  readonly command: string
+  readonly read: () => FormReading<R>
+  /** Sends the request. Returns the page to show afterwards. */
+  readonly send: (request: R) => Promise<string>
+  readonly fields: (wrong: string | undefined) => ComponentChildren
+}): VNode {
+  const [problem, setProblem] = useState<{ readonly field?: string; readonly text: string }>()
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (): Promise<void> => {
+    const reading = props.read()
+    if (!reading.ok) {
+      setProblem({ field: reading.field, text: reading.problem })
+      document.querySelector<HTMLElement>(`[name="${reading.field}"]`)?.focus()
+      return
+    }
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      go(await props.send(reading.request))
+    } catch (error) {
+      setProblem({ text: sentenceOf(error) })
+      setBusy(false)
+    }
+  }
+  return (
+    <Page title={props.title}>
+      <form
+        class="create"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        <div class="create-fields">
+          <fieldset class="card form-part">
+            <legend class="unseen">{props.title}</legend>
+            {props.fields(problem?.field)}
+          </fieldset>
+          {problem !== undefined && (
+            <p class="problem" role="alert">
+              {problem.text}
+            </p>
+          )}
+          <div class="actions">
+            <button type="submit" class="button main" disabled={isBusy}>
+              {isBusy ? 'Sending …' : props.action}
+            </button>
+            <a class="button" href={props.back.address}>
+              Cancel
+            </a>
+          </div>
+        </div>
+        <aside class="create-request" aria-label="The command">
+          <h2>The same by the command line</h2>
+          <Command label={props.label} text={props.command} />
+        </aside>
+      </form>
+    </Page>
+  )
+}

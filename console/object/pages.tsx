@@ -1,0 +1,31 @@
+import type { VNode } from 'preact'
+import { CreateServicePage } from '../service/create-page.tsx'
+import { ServicesPage } from '../service/list-page.tsx'
+import { ServicePage } from '../service/service-page.tsx'
+import { services } from '../service/store.ts'
+import { CreateVolumePage } from '../volume/create-page.tsx'
+import { VolumesPage } from '../volume/list-page.tsx'
+import { volumes } from '../volume/store.ts'
+import { VolumePage } from '../volume/volume-page.tsx'
+
+/** The stores of what the pages below show. */
+export const stores = [services, volumes]
+
+interface Pages {
+  readonly list: () => VNode
+  readonly create?: () => VNode
+  readonly present?: (props: { readonly uuid: string }) => VNode
+}
+
+const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
+  ['services', { list: ServicesPage, create: CreateServicePage, present: ServicePage }],
+  ['volumes', { list: VolumesPage, create: CreateVolumePage, present: VolumePage }],
+])
+
+/** The page at an address such as `services`, `services/new` or `services/<uuid>`. */
+export function objectPage(name: string, object: string | undefined): VNode | undefined {
+  const { list: List, create: Create, present: Present } = pages.get(name) ?? {}
+  if (object === undefined) return List && <List key={name} />
+  if (object === 'new') return Create && <Create key={name} />
+  return Present && <Present key={object} uuid={object} />
+}
