@@ -1,8 +1,11 @@
+import { useEffect } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { signOut, who } from '../account/session.ts'
 import { Link, link } from '../event/live.ts'
 import { areInstancesKnown, instances } from '../instance/store.ts'
 import {
+  CertificatesIcon,
+  ImagesIcon,
   InstancesIcon,
   LeaveIcon,
   Mark,
@@ -20,11 +23,18 @@ import { nextTheme, Theme, theme } from './theme.ts'
 const objectLinks = [
   ['services', 'Services', ServicesIcon],
   ['volumes', 'Volumes', VolumesIcon],
+  ['images', 'Images', ImagesIcon],
+  ['certificates', 'Certificates', CertificatesIcon],
 ] as const
 
 /** The links to all pages, the link to the API, and who is signed in. */
 export function Navigation(): VNode {
   const page = place.value.parts[0]
+  // On a narrow screen, the links scroll.
+  useEffect(
+    () => document.querySelector('.links [aria-current]')?.scrollIntoView({ block: 'nearest' }),
+    [page],
+  )
   return (
     <header class="side">
       <a class="brand" href={addressOf()} aria-label="Roost: overview">

@@ -20,7 +20,7 @@ export interface RowCells {
   readonly state?: ComponentChildren
   readonly about: string
   readonly amount: string
-  readonly since: string
+  readonly since?: string
 }
 
 export interface ListKind<T> {
@@ -33,7 +33,9 @@ export interface ListKind<T> {
   /** Whether tokens that are limited to services see some of them. */
   readonly isForLimitedTokens?: boolean
   /** The words above the cells. */
-  readonly heads: Readonly<Record<'name' | 'state' | 'about' | 'amount' | 'since', string>>
+  readonly heads: Readonly<Record<'name' | 'state' | 'about' | 'amount', string>> & {
+    readonly since?: string
+  }
   readonly cellsOf: (object: T) => RowCells
   readonly empty: {
     readonly title: string
@@ -201,11 +203,14 @@ function Head({ kind }: { readonly kind: Pick<ListKind<never>, 'heads'> }): VNod
           ['cell-memory', amount],
           ['cell-since', since],
         ] as const
-      ).map(([cell, word]) => (
-        <span key={cell} role="columnheader" class={cell}>
-          {word}
-        </span>
-      ))}
+      ).map(
+        ([cell, word]) =>
+          word !== undefined && (
+            <span key={cell} role="columnheader" class={cell}>
+              {word}
+            </span>
+          ),
+      )}
     </>
   )
 }
@@ -232,9 +237,11 @@ function Cells({ cells }: { readonly cells: RowCells }): VNode {
       <span role="gridcell" class="cell-memory soft number">
         {amount}
       </span>
-      <span role="gridcell" class="cell-since faint number">
-        {since}
-      </span>
+      {since !== undefined && (
+        <span role="gridcell" class="cell-since faint number">
+          {since}
+        </span>
+      )}
     </>
   )
 }

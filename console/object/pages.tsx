@@ -1,4 +1,9 @@
 import type { VNode } from 'preact'
+import { CertificatePage } from '../certificate/certificate-page.tsx'
+import { CertificatesPage } from '../certificate/list-page.tsx'
+import { certificates } from '../certificate/store.ts'
+import { UploadCertificatePage } from '../certificate/upload-page.tsx'
+import { images, ImagesPage } from '../image/list-page.tsx'
 import { CreateServicePage } from '../service/create-page.tsx'
 import { ServicesPage } from '../service/list-page.tsx'
 import { ServicePage } from '../service/service-page.tsx'
@@ -9,7 +14,7 @@ import { volumes } from '../volume/store.ts'
 import { VolumePage } from '../volume/volume-page.tsx'
 
 /** The stores of what the pages below show. */
-export const stores = [services, volumes]
+export const stores = [services, volumes, images, certificates]
 
 interface Pages {
   readonly list: () => VNode
@@ -20,6 +25,8 @@ interface Pages {
 const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
   ['services', { list: ServicesPage, create: CreateServicePage, present: ServicePage }],
   ['volumes', { list: VolumesPage, create: CreateVolumePage, present: VolumePage }],
+  ['images', { list: ImagesPage }],
+  ['certificates', { list: CertificatesPage, create: UploadCertificatePage, present: CertificatePage }],
 ])
 
 /** The page at an address such as `services`, `services/new` or `services/<uuid>`. */

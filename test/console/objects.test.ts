@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { readConsoleFiles } from '../../src/api/console/files.ts'
 import { createToken } from '../../src/db/account/tokens.ts'
@@ -8,6 +10,7 @@ import { TokenScope } from '../../src/domain/account/token-scope.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
+import { makeTestCertificate } from '../support/certificate-maker.ts'
 import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
 import type { ConsoleBrowser } from '../support/console-browser.ts'
 import { onFailure } from '../support/failure-notes.ts'
@@ -49,7 +52,7 @@ describe('the console shows services, volumes, images and certificates', () => {
     await untilShown(page, text)
   }
   const click = async (selector: string) => await page.locator(selector).click()
-  const path = async () => String(await page.evaluate('location.pathname'))
+  const pathNow = async () => String(await page.evaluate('location.pathname'))
   const createInstance = (body: Readonly<Record<string, unknown>>) =>
     user.api.one('createInstances', { body: { image: 'hello:latest', ...body } })
   /** Each test has a user of its own, and so domains of its own. */
@@ -106,7 +109,7 @@ describe('the console shows services, volumes, images and certificates', () => {
       await click('button[type="submit"]')
       await untilShown(page, 'web was created.')
       const [made] = await user.api.call('getServices')
-      assert.equal(await path(), `/console/services/${made?.uuid}`)
+      assert.equal(await pathNow(), `/console/services/${made?.uuid}`)
       assert.deepEqual(made?.services, [
         { port: 443, destination_port: 8081, handlers: ['tls', 'http'] },
         { port: 80, destination_port: 443, handlers: ['http', 'redirect'] },
@@ -157,7 +160,7 @@ describe('the console shows services, volumes, images and certificates', () => {
       await click('.actions button::-p-text(Delete)')
       await click('dialog button::-p-text(Delete)')
       await untilShown(page, 'web was deleted.')
-      assert.equal(await path(), '/console/services')
+      assert.equal(await pathNow(), '/console/services')
       await untilShown(page, 'Nothing is published yet')
     })
 
@@ -234,6 +237,86 @@ describe('the console shows services, volumes, images and certificates', () => {
       await createService('web')
       await signIn(page, await limitedTo('web'))
       await open('volumes', 'only a token for the whole account sees volumes')
+    })
+  })
+
+  describe('images', () => {
+    it('shows those that the account may run with their sizes, and how to push one', async () => {
+      await signIn(page, user.token)
+      await open('images', /hello:latest/)
+      await untilShown(page, '1.0 MiB')
+      await click('summary')
+      await untilShown(page, 'npx roost push')
+      await untilShown(page, 'https://registry.metro.test')
+      await assertFit('images', /hello:latest/)
+    })
+
+    it('says why there are none to see, and tries again', async () => {
+      api.images.fails = new Error('the registry is away')
+      await signIn(page, user.token)
+      await open('images', 'Try again')
+      delete api.images.fails
+      await click('button::-p-text(Try again)')
+      await untilShown(page, /hello:latest/)
+    })
+
+    it('tells a limited token that only others see them', async () => {
+      await createService('web')
+      await signIn(page, await limitedTo('web'))
+      await open('images', 'only a token for the whole account sees images')
+    })
+  })
+
+  describe('certificates', () => {
+    it('says what to do if there are none, uploads one and deletes it', async () => {
+      const { pem, pkey } = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
+      await signIn(page, user.token)
+      await open('certificates', 'No certificates yet')
+      await click('a::-p-text(Upload a certificate)')
+      await page.locator('input[name="cn"]').fill('example.com')
+      await page.locator('textarea[name="pkey"]').fill(pkey)
+      await click('button[type="submit"]')
+      await untilShown(page, 'Give the certificate')
+      const directory = mkdtempSync(path.join(tmpdir(), 'roost-pem-'))
+      const file = path.join(directory, 'chain.pem')
+      writeFileSync(file, pem)
+      const [chooser] = await Promise.all([page.waitForFileChooser(), page.click('input[name="chain-file"]')])
+      await chooser.accept([file])
+      await page.waitForFunction(`document.querySelector('[name="chain"]').value.startsWith('-----BEGIN')`)
+      await click('button[type="submit"]')
+      await untilShown(page, 'was uploaded.')
+      rmSync(directory, { recursive: true })
+      const [made] = await user.api.call('getCertificates')
+      await untilShown(page, /CN=example\.com/)
+      await assertFit('certificates', '1 in all')
+      await assertFit(`certificates/${made?.uuid}`, /Next: /)
+      await assertFit('certificates/new', 'Its private key')
+      await open(`certificates/${made?.uuid}`, /Next: /)
+      await click('.actions button::-p-text(Delete)')
+      await click('dialog button::-p-text(Delete)')
+      await untilShown(page, `${made?.name} was deleted.`)
+      await untilShown(page, 'No certificates yet')
+    })
+
+    it('shows one that the platform gets, with its attempts and its service', async () => {
+      await user.api.one('createServices', {
+        body: {
+          name: 'shop',
+          services: [{ port: 443, destination_port: 8080 }],
+          domains: [{ name: `${domainOf('shop')}.example.com.` }],
+        },
+      })
+      const [made] = await user.api.call('getCertificates')
+      await signIn(page, user.token)
+      await open(`certificates/${made?.uuid}`, 'Attempts to get it')
+      await untilShown(page, /Used by\s+shop/)
+      await assertFit(`certificates/${made?.uuid}`, 'Attempts to get it')
+    })
+
+    it('tells a limited token that only others see them', async () => {
+      await createService('web')
+      await signIn(page, await limitedTo('web'))
+      await open('certificates', 'only a token for the whole account sees certificates')
     })
   })
 
