@@ -2,6 +2,7 @@ import type { VNode } from 'preact'
 import { who } from '../account/session.ts'
 import { one } from '../../src/client/answers.ts'
 import type { Entry } from '../../src/client/answers.ts'
+import { AttemptOutcome } from '../../src/domain/certificate/attempt-report.ts'
 import { readable } from '../event/event-text.ts'
 import { api } from '../frame/api.ts'
 import { Fact } from '../frame/facts.tsx'
@@ -19,6 +20,14 @@ import type { Certificate } from './store.ts'
 type Attempt = Entry<'ExplainCertificatesAnswer'>['attempts'][number]
 
 const back = { title: 'Certificates', address: addressOf('certificates') }
+
+const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
+  [AttemptOutcome.Issued]: 'issued',
+  [AttemptOutcome.Failed]: 'failed',
+  [AttemptOutcome.Later]: 'put off by the authority',
+  [AttemptOutcome.Paced]: 'put off until you may order again',
+  [AttemptOutcome.Refused]: 'refused',
+}
 
 /** One certificate: its state and why, what was tried, and what to do. */
 export function CertificatePage({ uuid }: { readonly uuid: string }): VNode {
@@ -91,7 +100,9 @@ function OneAttempt({ attempt }: { readonly attempt: Attempt }): VNode {
         <span class="faint small number" title={fullTime(startedAt)}>
           {clockTime(startedAt)}
         </span>{' '}
-        <span class="soft small">{outcome ?? 'goes on'}</span>
+        <span class="soft small">
+          {outcome === undefined ? 'goes on' : (outcomeWords[outcome as AttemptOutcome] ?? outcome)}
+        </span>
       </h3>
       {failure !== undefined && <p class="problem">{readable(failure)}</p>}
       <Sentences title="What to do" all={attempt.to_do} />

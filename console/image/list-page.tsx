@@ -23,16 +23,16 @@ const kind: ListKind<Image> = {
   title: 'Images',
   plural: 'images',
   store: images,
-  heads: { name: 'Tag', state: 'Digest', about: 'Other tags', amount: 'Size' },
+  heads: { name: 'Tag', state: 'Size', about: 'Other tags', amount: 'Digest' },
   cellsOf: ({ digest, tags, size_in_bytes: size }) => {
     const [name = digest.split('@')[0] ?? digest, ...others] = tags
     return {
       key: digest,
       name,
       address: undefined,
-      state: <code class="faint small">{shortDigest(digest)}</code>,
+      state: <span class="soft number">{(size / bytesPerMib).toFixed(1)} MiB</span>,
       about: others.join(', '),
-      amount: `${(size / bytesPerMib).toFixed(1)} MiB`,
+      amount: shortDigest(digest),
     }
   },
   empty: {

@@ -6,6 +6,7 @@ import path from 'node:path'
 import type { Page } from 'puppeteer-core'
 import { readConsoleFiles } from '../../src/api/console/files.ts'
 import { createToken } from '../../src/db/account/tokens.ts'
+import { addAttempt, endAttempt } from '../../src/db/certificate/attempts.ts'
 import { TokenScope } from '../../src/domain/account/token-scope.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { startTestApi } from '../support/api-server.ts'
@@ -310,7 +311,14 @@ describe('the console shows services, volumes, images and certificates', () => {
       await signIn(page, user.token)
       await open(`certificates/${made?.uuid}`, 'Attempts to get it')
       await untilShown(page, /Used by\s+shop/)
-      await assertFit(`certificates/${made?.uuid}`, 'Attempts to get it')
+      const { uuid } = made!
+      const number = (await addAttempt(api.database, uuid, { authority: 'Test CA' }))!
+      const problem = { type: 'urn:ietf:params:acme:error:dns', detail: 'NXDOMAIN', status: 400 }
+      await endAttempt(api.database, { uuid, number }, { outcome: 'failed', failure: 'no address', problem })
+      await untilShown(page, /Attempt 1.*failed/)
+      await untilShown(page, 'What to do')
+      await untilShown(page, 'The authority Test CA wrote: NXDOMAIN')
+      await assertFit(`certificates/${uuid}`, 'What to do')
     })
 
     it('tells a limited token that only others see them', async () => {
