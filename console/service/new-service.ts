@@ -14,6 +14,7 @@ export const emptyServiceDraft: ServiceDraft = { name: '', domains: '', ports: '
 const httpPort = 80
 const httpsPort = 443
 const maxPort = 65_535
+const redirecting = [Handler.Http, Handler.Redirect] as const
 const portPair = /^(\d{1,5})(?::(\d{1,5}))?$/
 
 interface NewPort {
@@ -43,8 +44,7 @@ export function readServiceDraft(draft: ServiceDraft): FormReading<NewService, k
     return { ok: false, field: 'ports', problem: 'Give at least one port, such as 443:8080.' }
   }
   if (draft.redirects) {
-    const handlers = [Handler.Http, Handler.Redirect]
-    services.push({ port: httpPort, destination_port: httpsPort, handlers })
+    services.push({ port: httpPort, destination_port: httpsPort, handlers: [...redirecting] })
   }
   const name = draft.name.trim()
   const domains = wordsOf(draft.domains).map((domain) => ({ name: domain.toLowerCase() }))
@@ -56,7 +56,7 @@ export function serviceCommand({ name, domains, ports, redirects }: ServiceDraft
   return [
     `npx roost service create${name.trim() === '' ? '' : ` ${name.trim()}`}`,
     ...wordsOf(ports).map((port) => `--port ${port}`),
-    ...(redirects ? [`--port ${httpPort}:${httpsPort}`] : []),
+    ...(redirects ? [`--port ${httpPort}:${httpsPort}/${redirecting.join('+')}`] : []),
     ...wordsOf(domains).map((domain) => `--domain ${domain}`),
   ].join(' \\\n  ')
 }

@@ -107,6 +107,7 @@ describe('the console shows services, volumes, images and certificates', () => {
       await untilShown(page, "such as 443:8080; '443:99999' is none")
       await page.locator('input[name="ports"]').fill('443:8081')
       await click('input[name="redirects"]')
+      await untilShown(page, '--port 80:443/http+redirect')
       await click('button[type="submit"]')
       await untilShown(page, 'web was created.')
       const [made] = await user.api.call('getServices')
