@@ -1,8 +1,16 @@
 import { computed, effect } from '@preact/signals'
 import type { VNode } from 'preact'
+import { AccountPage } from '../account/account-page.tsx'
 import { session, who } from '../account/session.ts'
 import { SignIn } from '../account/sign-in.tsx'
+import { tokens } from '../account/tokens.ts'
+import { AutoscalePage } from '../autoscale/autoscale-page.tsx'
+import { configurations } from '../autoscale/configurations.ts'
+import { ScalePage } from '../autoscale/create-page.tsx'
+import { ScaledServicePage } from '../autoscale/service-page.tsx'
 import { forgetEvents, keepLive } from '../event/live.ts'
+import { hosts } from '../host/hosts.ts'
+import { HostsPage } from '../host/hosts-page.tsx'
 import { CreatePage } from '../instance/create-page.tsx'
 import { InstancePage } from '../instance/instance-page.tsx'
 import { InstancesPage } from '../instance/list-page.tsx'
@@ -17,6 +25,9 @@ import { place } from './place.ts'
 import { Navigation } from './navigation.tsx'
 import { isPresent } from './presence.ts'
 import { Toasts } from './toasts.tsx'
+
+/** What is read only when a page shows it. */
+const onDemand = [tokens, hosts, configurations]
 
 const signedInToken = computed(() => who.value?.token.uuid)
 
@@ -55,6 +66,13 @@ function PresentPage(): VNode {
     if (object === 'new') return <CreatePage />
     return <InstancePage key={object} uuid={object} part={part} />
   }
+  if (page === 'autoscale') {
+    if (object === undefined) return <AutoscalePage />
+    if (object === 'new') return <ScalePage />
+    return <ScaledServicePage key={object} uuid={object} />
+  }
+  if (page === 'account' && object === undefined) return <AccountPage />
+  if (page === 'hosts' && object === undefined) return <HostsPage />
   return (page === undefined ? undefined : objectPage(page, object)) ?? <NotFound />
 }
 
@@ -62,7 +80,7 @@ function PresentPage(): VNode {
 effect(() => {
   if (signedInToken.value === undefined || !isPresent.value) return undefined
   const ended = new AbortController()
-  void keepLive([instanceFollower, quotaFollower, installationFollower, ...stores], ended.signal)
+  void keepLive([instanceFollower, quotaFollower, installationFollower, ...stores, ...onDemand], ended.signal)
   return () => ended.abort()
 })
 
@@ -72,4 +90,5 @@ effect(() => {
   forgetInstances()
   forgetEvents()
   for (const store of stores) store.forget()
+  for (const one of onDemand) one.forget()
 })

@@ -29,6 +29,10 @@ export const ImagesIcon = (): VNode =>
   icon(<path d="m10 3 6.5 3.5v7L10 17l-6.5-3.5v-7zM3.5 6.5 10 10l6.5-3.5M10 10v7" />)
 export const CertificatesIcon = (): VNode =>
   icon(<path d="M10 3 4.5 5v5c0 3.5 2.5 6 5.5 7 3-1 5.5-3.5 5.5-7V5zM7.5 10l2 2 3.5-4" />)
+export const AccountIcon = (): VNode =>
+  icon(<path d="M10 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM4 16.5a6 6 0 0 1 12 0" />)
+export const AutoscaleIcon = (): VNode => icon(<path d="M4 16v-3M8 16V10M12 16V7M16 16V4" />)
+export const HostsIcon = (): VNode => icon(<path d="M5.5 3h9v14h-9zM8 6h4M8 9h4M10 14h.01" />)
 export const SearchIcon = (): VNode => icon(<path d="M9 15a6 6 0 1 0 0-12 6 6 0 0 0 0 12zM13.5 13.5 17 17" />)
 export const PlusIcon = (): VNode => icon(<path d="M10 4v12M4 10h12" />)
 export const PlayIcon = (): VNode => icon(<path d="M6 4.5v11l9-5.5z" />)

@@ -7,6 +7,8 @@ export const keysShown = signal(false)
 export const keyList: readonly (readonly [keys: string, what: string])[] = [
   ['g o', 'Go to the overview'],
   ['g i', 'Go to the instances'],
+  ['g a', 'Go to autoscale'],
+  ['g y', 'Go to your account'],
   ['c', 'Create an instance'],
   ['/', 'Search on this page'],
   ['↑ ↓', 'Move in a list, Home and End too'],
@@ -19,6 +21,8 @@ export const keyList: readonly (readonly [keys: string, what: string])[] = [
 const places: Readonly<Record<string, () => void>> = {
   o: () => go(addressOf()),
   i: () => go(addressOf('instances')),
+  a: () => go(addressOf('autoscale')),
+  y: () => go(addressOf('account')),
 }
 
 /** How long after `g` the next key names a page. */

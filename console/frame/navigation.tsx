@@ -4,7 +4,10 @@ import { signOut, who } from '../account/session.ts'
 import { Link, link } from '../event/live.ts'
 import { areInstancesKnown, instances } from '../instance/store.ts'
 import {
+  AccountIcon,
+  AutoscaleIcon,
   CertificatesIcon,
+  HostsIcon,
   ImagesIcon,
   InstancesIcon,
   LeaveIcon,
@@ -57,6 +60,20 @@ export function Navigation(): VNode {
             {title}
           </a>
         ))}
+        <a href={addressOf('autoscale')} aria-current={page === 'autoscale' ? 'page' : undefined}>
+          <AutoscaleIcon />
+          Autoscale
+        </a>
+        <a href={addressOf('account')} aria-current={page === 'account' ? 'page' : undefined}>
+          <AccountIcon />
+          Account
+        </a>
+        {who.value?.admin === true && (
+          <a href={addressOf('hosts')} aria-current={page === 'hosts' ? 'page' : undefined}>
+            <HostsIcon />
+            Hosts
+          </a>
+        )}
       </nav>
       <div class="side-end">
         <LinkState />

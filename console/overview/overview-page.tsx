@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { mayOperate, who } from '../account/session.ts'
+import { mayOperate } from '../account/session.ts'
 import { EventList } from '../event/event-list.tsx'
 import { Link, link, recentEvents } from '../event/live.ts'
 import { Page } from '../frame/page.tsx'
@@ -9,7 +9,7 @@ import { Mood, moodOf, moods, moodWords, stopText } from '../instance/mood.ts'
 import type { Instance } from '../instance/mood.ts'
 import { StateSign } from '../instance/state-sign.tsx'
 import { areInstancesKnown, instances, moodCounts } from '../instance/store.ts'
-import { quotas } from './quotas.ts'
+import { Quotas } from './meters.tsx'
 
 const shownEvents = 12
 const shownFailures = 6
@@ -109,52 +109,24 @@ function Happenings(): VNode {
   )
 }
 
-const meters = [
-  ['instances', 'Instances', ''],
-  ['live_instances', 'Not stopped', ''],
-  ['live_memory_mb', 'Memory of those', 'MiB'],
-  ['live_vcpus', 'Processors of those', ''],
-  ['total_volume_mb', 'Volumes', 'MiB'],
-  ['registry_mb', 'Images', 'MiB'],
+const shownQuotas = [
+  'instances',
+  'live_instances',
+  'live_memory_mb',
+  'live_vcpus',
+  'total_volume_mb',
+  'registry_mb',
 ] as const
-
-const full = 0.9
 
 /** How much of its quotas the account uses. */
 function Room(): VNode {
-  const { used, hard } = quotas.value ?? {}
   return (
     <section class="card" aria-labelledby="room">
       <div class="card-head">
         <h2 id="room">Room in your account</h2>
+        <a href={addressOf('account')}>All quotas</a>
       </div>
-      <dl class="card-body meters">
-        {who.value?.services === null ? (
-          meters.map(([key, label, unit]) => {
-            const share =
-              used === undefined || hard === undefined || hard[key] === 0 ? 0 : used[key] / hard[key]
-            return (
-              <div key={key} class="meter">
-                <dt class="soft">{label}</dt>
-                <dd class="number">
-                  {used?.[key] ?? '–'}{' '}
-                  <span class="faint">
-                    of {hard?.[key] ?? '–'} {unit}
-                  </span>
-                </dd>
-                <dd class="meter-bar" aria-hidden="true">
-                  <span
-                    class={share >= full ? 'meter-used full' : 'meter-used'}
-                    style={{ width: `${Math.min(1, share) * 100}%` }}
-                  />
-                </dd>
-              </div>
-            )
-          })
-        ) : (
-          <p class="soft">Only a token for the whole account sees its quotas.</p>
-        )}
-      </dl>
+      <Quotas keys={shownQuotas} />
     </section>
   )
 }

@@ -9,6 +9,8 @@ import { api } from '../frame/api.ts'
 const collectMs = 1_000
 const forbidden = 403
 
+export type QuotaKey = keyof Entry<'GetQuotasAnswer'>['used']
+
 export const quotas = signal<Entry<'GetQuotasAnswer'> | undefined>(undefined)
 
 let timer: ReturnType<typeof setTimeout> | undefined

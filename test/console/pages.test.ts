@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
-import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { readConsoleFiles } from '../../src/api/console/files.ts'
 import type { ConsoleFiles } from '../../src/api/console/files.ts'
@@ -13,6 +11,7 @@ import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { testSecretBox } from '../support/accounts.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
+import { findings as findingsOn } from '../support/console-axe.ts'
 import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
 import type { ConsoleBrowser } from '../support/console-browser.ts'
 import { onFailure } from '../support/failure-notes.ts'
@@ -20,7 +19,6 @@ import { startLogHost } from '../support/log-host.ts'
 import { startRelay } from '../support/relay.ts'
 import { readRows } from '../support/rows.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const narrow = { width: 390, height: 800 }
 /** The most that a first visit may load, and how soon it has to show the first useful picture. */
 const mostBytes = 200_000
@@ -57,19 +55,7 @@ describe('the console in a browser', () => {
     user.api.one('createInstances', { body: { image: 'hello:latest', ...body } })
   const path = () => page.evaluate('location.pathname') as Promise<string>
 
-  /**
-   * What axe finds. The content policy of the page permits no script of the test, so axe comes by DevTools.
-   */
-  async function findings(): Promise<readonly string[]> {
-    await page.evaluate(axe)
-    const { found, checked } = (await page.evaluate(`axe.run().then(({ violations, passes }) => ({
-      checked: passes.length,
-      found: violations.map(({ id, nodes }) =>
-        id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join('; ')),
-    }))`)) as { readonly found: readonly string[]; readonly checked: number }
-    assert.ok(checked > 10, `axe checked only ${checked} rules`)
-    return found
-  }
+  const findings = () => findingsOn(page)
 
   describe('signs in', () => {
     it('with a token, and says what is wrong with another one', async () => {

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import type { Page } from 'puppeteer-core'
+import { readConsoleFiles } from '../../src/api/console/files.ts'
+import { createToken } from '../../src/db/account/tokens.ts'
+import { TokenScope } from '../../src/domain/account/token-scope.ts'
+import type { AutoscaleMetric } from '../../src/domain/autoscale/policy.ts'
+import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
+import { addNode } from '../support/accounts.ts'
+import { startTestApi } from '../support/api-server.ts'
+import type { TestApi, TestUser } from '../support/api-server.ts'
+import { findings } from '../support/console-axe.ts'
+import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
+import type { ConsoleBrowser } from '../support/console-browser.ts'
+import { createFakeAutoscaleControl } from '../support/fake-autoscale-control.ts'
+import { onFailure } from '../support/failure-notes.ts'
+import { readRows } from '../support/rows.ts'
+
+const sizes = [
+  { width: 1280, height: 800 },
+  { width: 390, height: 800 },
+]
+
+describe('the pages of the console about the account', () => {
+  let api: TestApi
+  let chromium: ConsoleBrowser
+  let user: TestUser
+  let page: Page
+  before(async () => {
+    const consoleFiles = await readConsoleFiles(requireInstalled(readInstalled(), 'consolePages'))
+    api = await startTestApi({ consoleFiles })
+    chromium = await startConsoleBrowser()
+  })
+  after(async () => {
+    await chromium?.close()
+    await api?.close()
+  })
+  beforeEach(async () => {
+    user = await api.addUser()
+    page = await chromium.open(`${api.url}/console/`)
+    await page.setExtraHTTPHeaders({ 'x-forwarded-for': user.uuid })
+  })
+  afterEach(async () => {
+    await page.browserContext().close()
+    assert.deepEqual(chromium.faults, [])
+  })
+  onFailure(() => chromium?.faults.join('\n') ?? '')
+
+  const open = (at: string) => page.goto(`${api.url}/console/${at}`)
+  const press = (text: string) => page.locator(`button::-p-text(${text})`).click()
+  const submit = () => page.locator('button[type="submit"]').click()
+  const tokenOf = async (scopes: readonly TokenScope[], services: readonly string[] | null = null) => {
+    const { token } = await createToken(api.database, { userUuid: user.uuid, rights: { scopes, services } })
+    return token
+  }
+
+  /** Looks at a page in both colours and at both sizes. */
+  async function look(at: string, shown: string | RegExp): Promise<void> {
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+      for (const size of sizes) {
+        await page.setViewport(size)
+        await open(at)
+        await untilShown(page, shown)
+        assert.deepEqual(await findings(page), [], `${at} at ${size.width} in ${scheme}`)
+        const beyond = 'document.documentElement.scrollWidth > innerWidth'
+        assert.equal(await page.evaluate(beyond), false, `${at} is wider than ${size.width}`)
+      }
+    }
+  }
+
+  describe('about tokens and quotas', () => {
+    it('makes a token, shows it once, and revokes it', async () => {
+      await signIn(page, user.token)
+      await open('account')
+      await untilShown(page, 'this session')
+      await press('Create a token')
+      await page.locator('input[name="label"]').fill('deploy from CI')
+      await page.locator('input[name="operate"]').click()
+      assert.deepEqual(await findings(page), [])
+      await submit()
+      await untilShown(page, 'it is shown this once')
+      const made = String(await page.evaluate(`document.querySelector('dialog pre').textContent`))
+      const answer = await api.send({ path: '/v1/instances', token: made })
+      assert.equal(answer.status, 200, answer.text)
+      await press('I have it')
+      await untilShown(page, /deploy from CI\s+Scope read, operate\s+made .* ago · .* · expires in (29|30) d/)
+      assert.ok(!(await page.content()).includes(made))
+      await page.locator('button[aria-label="Revoke deploy from CI"]').click()
+      await untilShown(page, 'Whatever uses it is refused within a second')
+      await page.locator('dialog button::-p-text(Revoke)').click()
+      await untilShown(page, 'deploy from CI was revoked.')
+      await page.waitForFunction(`!document.querySelector('.entries').innerText.includes('deploy from CI')`)
+      const { entries } = await user.api.attempt('getTokens', {})
+      assert.equal(entries.length, 1)
+    })
+
+    it('shows a token that was made elsewhere at once', async () => {
+      await signIn(page, user.token)
+      await open('account')
+      await untilShown(page, 'this session')
+      await untilShown(page, 'Live')
+      const scopes = [TokenScope.Metrics]
+      await user.api.one('createTokens', { body: { label: 'prometheus', scopes } })
+      await untilShown(page, /prometheus\s+Scope metrics\s+made .* · never used · does not expire/)
+    })
+
+    it("says what is wrong in the API's words", async () => {
+      await signIn(page, user.token)
+      await open('account')
+      await press('Create a token')
+      await page.locator('input[name="read"]').click()
+      await submit()
+      await untilShown(page, 'Choose at least one thing')
+      await page.locator('input[name="read"]').click()
+      await page.locator('input[name="services"]').fill('no-such-service')
+      await page.keyboard.press('Enter')
+      await untilShown(page, /no-such-service/)
+      await page.waitForSelector('dialog [role="alert"]')
+    })
+
+    it('shows how much of the quotas is used', async () => {
+      await user.api.one('createInstances', { body: { image: 'hello:latest', name: 'web' } })
+      await signIn(page, user.token)
+      await open('account')
+      await untilShown(page, /Instances\s+1 of \d+/)
+      await user.api.one('createInstances', { body: { image: 'hello:latest', name: 'job' } })
+      await untilShown(page, /Instances\s+2 of \d+/)
+    })
+
+    it('says to tokens with fewer rights why they see less', async () => {
+      await signIn(page, await tokenOf([TokenScope.Read]))
+      await open('account')
+      await untilShown(page, 'Only a token with all rights sees tokens and makes them.')
+      await untilShown(page, /Instances\s+0 of \d+/)
+      assert.doesNotMatch(await shownText(page), /Create a token|Revoke/)
+    })
+
+    it('is accessible', async () => {
+      await user.api.one('createTokens', { body: { label: 'deploy', scopes: [TokenScope.Operate] } })
+      await signIn(page, user.token)
+      await look('account', /deploy\s+Scope operate/)
+    })
+  })
+
+  describe('about hosts', () => {
+    before(async () => {
+      await addNode(api.database, { id: 'Attic_2' })
+      await readRows(api.database, {
+        text: "update nodes set heartbeat_at = '2026-01-02T03:04:05Z' where id = 'Attic_2'",
+      })
+    })
+
+    it('shows an administrator what each has, and whether it is heard', async () => {
+      const admin = await api.addUser({ admin: true })
+      await signIn(page, admin.token)
+      await page.locator('nav a::-p-text(Hosts)').click()
+      await untilShown(page, /Attic_2\s+heard \d+ d ago\s+Silent/)
+      await untilShown(page, 'Attic_2 has been silent since Jan 2')
+      await untilShown(page, /local\s+heard just now\s+Live/)
+      await user.api.one('createInstances', {
+        body: { image: 'hello:latest', scale_to_zero: { policy: 'on' } },
+      })
+      await untilShown(page, /\d+ standby/)
+      await look('hosts', 'Attic_2')
+    })
+
+    it('looks to everybody else as if there were none', async () => {
+      await signIn(page, user.token)
+      await open('hosts')
+      await untilShown(page, 'No such page')
+      assert.doesNotMatch(await shownText(page), /Hosts|Attic_2/)
+    })
+  })
+
+  describe('about autoscale', () => {
+    const { seen } = createFakeAutoscaleControl()
+    afterEach(() => {
+      api.autoscaleControl.seen = seen
+    })
+
+    async function service(): Promise<{ readonly uuid: string; readonly name: string }> {
+      const { service_group: made } = await user.api.one('createInstances', {
+        body: { image: 'hello:latest', name: 'web', service_group: { services: [{ port: 443 }] } },
+      })
+      return made!
+    }
+    const steps = [
+      { upper_bound: 300, adjustment: -1 },
+      { lower_bound: 300, upper_bound: 800, adjustment: 0 },
+      { lower_bound: 800, adjustment: 1 },
+    ]
+    const policies = [
+      { name: 'load', type: 'step', steps },
+      { name: 'rush', type: 'step', metric: 'in_flight', steps: [{ lower_bound: 50, adjustment: 2 }] },
+    ]
+    /** As if a watch had looked at the service. */
+    const measure = (metrics: Readonly<Record<AutoscaleMetric, number>>): void => {
+      api.autoscaleControl.seen = async () => ({
+        life: { phase: 'watching', failures: 0 },
+        view: { atMs: Date.now(), size: 1, metrics },
+      })
+    }
+
+    it('creates a configuration by a form, from the empty page', async () => {
+      const { uuid, name } = await service()
+      await signIn(page, user.token)
+      await page.keyboard.press('g')
+      await page.keyboard.press('a')
+      await untilShown(page, 'No service is scaled by its load yet')
+      assert.deepEqual(await findings(page), [])
+      await page.locator('main a::-p-text(Scale a service)').click()
+      await submit()
+      await untilShown(page, 'Choose the service to scale.')
+      await page.waitForSelector(`option[value="${uuid}"]`)
+      await page.select('select[name="service"]', uuid)
+      const master = String(
+        await page.evaluate(`document.querySelector('select[name="master"]').options[1].value`),
+      )
+      await page.select('select[name="master"]', master)
+      await page.locator('input[name="giveBackBelow"]').fill('900')
+      await submit()
+      await untilShown(page, 'It must be above 0 and below 800')
+      await page.locator('input[name="giveBackBelow"]').fill('200')
+      await submit()
+      await untilShown(page, `${name} is scaled by its load now.`)
+      const { policies: made, max_size: max } = await user.api.one('getAutoscale', { object: uuid })
+      assert.equal(max, 4)
+      assert.deepEqual(made?.[0]?.steps[0], { upper_bound: 200, adjustment: -1 })
+      await look('autoscale/new', 'Give one back below')
+    })
+
+    it('shows the steps of each policy and where its metric is, and deletes them', async () => {
+      const { uuid, name } = await service()
+      await user.api.one('createAutoscale', { object: uuid, body: { master: { name: 'web' }, policies } })
+      measure({ cpu: 640, in_flight: 12.34, requests_per_second: 3 })
+      await signIn(page, user.token)
+      await page.locator('nav a::-p-text(Autoscale)').click()
+      await untilShown(page, /1 to 4 instances\s+2 policies: load, rush · clones of web/)
+      await page.locator('.entry a').click()
+      await untilShown(page, 'Processor: 640 millicores per instance')
+      await untilShown(page, new RegExp(`Delete the configuration\\s+${name} is about to change`))
+      await untilShown(page, 'Requests in flight: 12.3 per instance')
+      await page.waitForSelector(
+        '[aria-label="Steps by cpu: below 300 −1; from 300 below 800 0; from 800 +1. Now: 640."]',
+      )
+      const left = Number(await page.evaluate(`parseFloat(document.querySelector('.bands-now').style.left)`))
+      assert.ok(Math.abs(left - (640 / (800 * 1.3)) * 100) < 0.1, String(left))
+      await look('autoscale', /2 policies/)
+      await look(`autoscale/${uuid}`, 'Processor: 640')
+      await page.locator('button[aria-label="Delete policy rush"]').click()
+      await page.locator('dialog button::-p-text(Delete)').click()
+      await untilShown(page, `Policy rush of ${name} was deleted.`)
+      await page.waitForFunction(`document.querySelectorAll('.bands').length === 1`)
+      await press('Delete the configuration')
+      await page.locator('dialog button.danger').click()
+      await untilShown(page, 'has no autoscale any more.')
+      await untilShown(page, 'No service is scaled by its load yet')
+    })
+
+    it('shows a token that may only read no buttons, and a limited one its service', async () => {
+      const { uuid, name } = await service()
+      await user.api.one('createAutoscale', { object: uuid, body: { master: { name: 'web' }, policies } })
+      await signIn(page, await tokenOf([TokenScope.Read], [name]))
+      await open('autoscale')
+      await untilShown(page, '2 policies')
+      await open(`autoscale/${uuid}`)
+      await untilShown(page, 'Nothing was decided yet')
+      assert.doesNotMatch(await shownText(page), /\b(Delete|Scale a service)\b/)
+    })
+  })
+})
