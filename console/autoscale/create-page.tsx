@@ -1,113 +1,73 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { one } from '../../src/client/answers.ts'
-import { api, sentenceOf } from '../frame/api.ts'
-import { apiAddress, Command } from '../frame/command.tsx'
-import { Page } from '../frame/page.tsx'
-import { addressOf, go } from '../frame/place.ts'
+import { api } from '../frame/api.ts'
+import { requestCommand } from '../frame/command.tsx'
+import { addressOf } from '../frame/place.ts'
 import { say } from '../frame/toasts.tsx'
 import { TextField } from '../frame/form-fields.tsx'
+import { CreateForm, FormPart } from '../object/create-form.tsx'
 import { instances } from '../instance/store.ts'
 import { configurations, isConfigured } from './configurations.ts'
 import { emptyDraft, readDraft } from './new-configuration.ts'
 import type { Draft } from './new-configuration.ts'
 import { metricWords } from './policy-view.tsx'
 
-interface Problem {
-  readonly field?: keyof Draft
-  readonly text: string
-}
-
 /** A form for a configuration with one policy, with the request that it sends. */
 export function ScalePage(): VNode {
   const [draft, setDraft] = useState(emptyDraft)
-  const [problem, setProblem] = useState<Problem>()
-  const [isBusy, setBusy] = useState(false)
   useEffect(() => configurations.want(), [])
   const change = (part: Partial<Draft>): void => setDraft((was) => ({ ...was, ...part }))
   const reading = readDraft(draft)
-  const submit = async (): Promise<void> => {
-    if (!reading.ok) {
-      setProblem({ field: reading.field, text: reading.problem })
-      document.querySelector<HTMLElement>(`[name="${reading.field}"]`)?.focus()
-      return
-    }
-    setBusy(true)
-    setProblem(undefined)
-    try {
-      const params = { path: { object: reading.service } }
-      const made = one(await api.POST('/v1/services/{object}/autoscale', { params, body: reading.request }))
-      say(`${made.name} is scaled by its load now.`)
-      go(addressOf('autoscale', made.uuid))
-    } catch (error) {
-      setProblem({ text: sentenceOf(error) })
-      setBusy(false)
-    }
-  }
   const body = reading.ok ? JSON.stringify(reading.request, undefined, 2) : '{"master": …}'
-  const path = `${apiAddress()}/services/${reading.ok ? reading.service : '…'}/autoscale`
   return (
-    <Page title="Scale a service">
-      <form
-        class="create"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <div class="create-fields">
-          <What draft={draft} change={change} problem={problem} />
-          <Load draft={draft} change={change} problem={problem} />
-          {problem !== undefined && (
-            <p class="problem" role="alert">
-              {problem.text}
-            </p>
-          )}
-          <div class="actions">
-            <button type="submit" class="button main" disabled={isBusy}>
-              {isBusy ? 'Scaling …' : 'Scale it'}
-            </button>
-            <a class="button" href={addressOf('autoscale')}>
-              Cancel
-            </a>
-          </div>
-        </div>
-        <aside class="create-request" aria-label="The request">
-          <h2>The same by the command line</h2>
-          <p class="soft small">With your token in $TOKEN.</p>
-          <Command
-            label="the command that scales this service"
-            text={`curl -H "Authorization: Bearer $TOKEN" \\\n  ${path} \\\n  -d '${body}'`}
-          />
-        </aside>
-      </form>
-    </Page>
+    <CreateForm
+      title="Scale a service"
+      back={addressOf('autoscale')}
+      action="Scale it"
+      busy="Scaling …"
+      label="the command that scales this service"
+      command={requestCommand(`services/${reading.ok ? draft.service : '…'}/autoscale`, body)}
+      isRequest
+      read={() => reading}
+      send={async (request) => {
+        const params = { path: { object: draft.service } }
+        const made = one(await api.POST('/v1/services/{object}/autoscale', { params, body: request }))
+        say(`${made.name} is scaled by its load now.`)
+        return addressOf('autoscale', made.uuid)
+      }}
+      parts={(wrong) => (
+        <>
+          <What draft={draft} change={change} wrong={wrong} />
+          <Load draft={draft} change={change} wrong={wrong} />
+        </>
+      )}
+    />
   )
 }
 
 interface PartProps {
   readonly draft: Draft
   readonly change: (part: Partial<Draft>) => void
-  readonly problem: Problem | undefined
+  /** The name of the field that is wrong. */
+  readonly wrong: string | undefined
 }
 
-function What({ draft, change, problem }: PartProps): VNode {
+function What({ draft, change, wrong }: PartProps): VNode {
   const services = [...(configurations.value.value?.values() ?? [])].filter((one) => !isConfigured(one))
   // An instance in another service can not be attached to this one.
   const masters = [...instances.value.values()].filter(
     ({ service_group: service }) => service === undefined || service.uuid === draft.service,
   )
   return (
-    <fieldset class="card form-part">
-      <legend class="unseen">What is scaled</legend>
+    <FormPart title="What is scaled">
       <Choice
         name="service"
         label="Service"
         value={draft.service}
         options={services.map(({ uuid, name }) => [uuid, name])}
         onChange={(service) => change({ service, master: '' })}
-        isWrong={problem?.field === 'service'}
+        isWrong={wrong === 'service'}
       />
       <Choice
         name="master"
@@ -115,31 +75,30 @@ function What({ draft, change, problem }: PartProps): VNode {
         value={draft.master}
         options={masters.map(({ uuid, name }) => [uuid, name])}
         onChange={(master) => change({ master })}
-        isWrong={problem?.field === 'master'}
+        isWrong={wrong === 'master'}
       />
       <div class="form-row">
         <NumberField
           name="minSize"
           label="Fewest instances"
           hint="They stay at any load."
-          {...{ draft, change, problem }}
+          {...{ draft, change, wrong }}
         />
         <NumberField
           name="maxSize"
           label="Most instances"
           hint="No load adds more."
-          {...{ draft, change, problem }}
+          {...{ draft, change, wrong }}
         />
       </div>
-    </fieldset>
+    </FormPart>
   )
 }
 
-function Load({ draft, change, problem }: PartProps): VNode {
+function Load({ draft, change, wrong }: PartProps): VNode {
   const [, unit] = metricWords[draft.metric]
   return (
-    <fieldset class="card form-part">
-      <legend class="unseen">By which load</legend>
+    <FormPart title="By which load">
       <label class="field">
         <span>What is measured</span>
         <select
@@ -160,11 +119,11 @@ function Load({ draft, change, problem }: PartProps): VNode {
           name="giveBackBelow"
           label="Give one back below"
           hint={unit}
-          {...{ draft, change, problem }}
+          {...{ draft, change, wrong }}
         />
-        <NumberField name="addFrom" label="Add one from" hint={unit} {...{ draft, change, problem }} />
+        <NumberField name="addFrom" label="Add one from" hint={unit} {...{ draft, change, wrong }} />
       </div>
-    </fieldset>
+    </FormPart>
   )
 }
 
@@ -175,7 +134,7 @@ function NumberField(
     readonly hint: string
   },
 ): VNode {
-  const { name, label, hint, draft, change, problem } = props
+  const { name, label, hint, draft, change, wrong } = props
   return (
     <TextField
       name={name}
@@ -183,7 +142,7 @@ function NumberField(
       hint={hint}
       value={draft[name]}
       onChange={(value) => change({ [name]: value })}
-      isWrong={problem?.field === name}
+      isWrong={wrong === name}
       inputMode="numeric"
     />
   )

@@ -1,3 +1,4 @@
+import type { FormReading } from '../object/create-form.tsx'
 import type { NewConfiguration, Policy } from './configurations.ts'
 
 /** What a person has written into the form. */
@@ -21,10 +22,6 @@ export const emptyDraft: Draft = {
   giveBackBelow: '300',
 }
 
-type Reading =
-  | { readonly ok: true; readonly service: string; readonly request: NewConfiguration }
-  | { readonly ok: false; readonly field: keyof Draft; readonly problem: string }
-
 const numbers = {
   minSize: 'fewest instances',
   maxSize: 'most instances',
@@ -33,7 +30,7 @@ const numbers = {
 } as const
 
 /** Reads the form. What the API checks anyway, with sentences of its own, is left to it. */
-export function readDraft(draft: Draft): Reading {
+export function readDraft(draft: Draft): FormReading<NewConfiguration, keyof Draft> {
   if (draft.service === '') return { ok: false, field: 'service', problem: 'Choose the service to scale.' }
   if (draft.master === '') return { ok: false, field: 'master', problem: 'Choose the instance to clone.' }
   for (const field of Object.keys(numbers) as (keyof typeof numbers)[]) {
@@ -47,7 +44,7 @@ export function readDraft(draft: Draft): Reading {
     const problem = `It must be above 0 and below ${upper}, where one is added. Between the two the size stays.`
     return { ok: false, field: 'giveBackBelow', problem }
   }
-  return { ok: true, service: draft.service, request: requestOf(draft, { lower, upper }) }
+  return { ok: true, request: requestOf(draft, { lower, upper }) }
 }
 
 function requestOf(

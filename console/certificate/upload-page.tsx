@@ -5,10 +5,9 @@ import { api, sentenceOf } from '../frame/api.ts'
 import { TextField } from '../frame/form-fields.tsx'
 import { addressOf } from '../frame/place.ts'
 import { say } from '../frame/toasts.tsx'
-import { CreateForm } from '../object/create-form.tsx'
+import { CreateForm, FormPart } from '../object/create-form.tsx'
 import type { FormReading } from '../object/create-form.tsx'
 
-const back = { title: 'Certificates', address: addressOf('certificates') }
 /** No PEM file of a certificate or key is larger. The API has a closer bound. */
 const maxFileBytes = 100_000
 
@@ -26,7 +25,7 @@ export function UploadCertificatePage(): VNode {
   return (
     <CreateForm
       title="Upload a certificate"
-      back={back}
+      back={addressOf('certificates')}
       action="Upload"
       label="the command that uploads this certificate"
       command={`npx roost cert upload '${draft.cn.trim() || '*.example.com'}' \\\n  --chain chain.pem --key key.pem`}
@@ -36,8 +35,8 @@ export function UploadCertificatePage(): VNode {
         say(`${uploaded.name} was uploaded.`)
         return addressOf('certificates', uploaded.uuid)
       }}
-      fields={(wrong) => (
-        <>
+      parts={(wrong) => (
+        <FormPart title="Upload a certificate">
           <div class="form-row">
             <TextField
               name="cn"
@@ -70,7 +69,7 @@ export function UploadCertificatePage(): VNode {
             onChange={(pkey) => change({ pkey })}
             isWrong={wrong === 'pkey'}
           />
-        </>
+        </FormPart>
       )}
     />
   )

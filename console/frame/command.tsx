@@ -23,6 +23,12 @@ export function Command({ text, label }: { readonly text: string; readonly label
   )
 }
 
+/** The command that sends a request with a body, for the shell. `path` begins below the API's address. */
+export function requestCommand(path: string, body: string): string {
+  const quoted = body.replaceAll("'", String.raw`'\''`)
+  return `curl -H "Authorization: Bearer $TOKEN" \\\n  ${apiAddress()}/${path} \\\n  -d '${quoted}'`
+}
+
 /** The beginning of every command: the address of this installation. */
 export function apiAddress(): string {
   return `${location.origin}/v1`

@@ -2,108 +2,69 @@ import { useEffect, useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { one, succeeded } from '../../src/client/answers.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
-import { api, sentenceOf } from '../frame/api.ts'
-import { apiAddress, Command } from '../frame/command.tsx'
-import { Page } from '../frame/page.tsx'
-import { addressOf, go } from '../frame/place.ts'
+import { api } from '../frame/api.ts'
+import { requestCommand } from '../frame/command.tsx'
+import { addressOf } from '../frame/place.ts'
 import { say } from '../frame/toasts.tsx'
 import { CheckField, TextField } from '../frame/form-fields.tsx'
+import { CreateForm, FormPart } from '../object/create-form.tsx'
 import { emptyDraft, readDraft } from './new-instance.ts'
-import type { Draft, NewInstance } from './new-instance.ts'
+import type { Draft } from './new-instance.ts'
 import { readSome } from './store.ts'
-
-interface Problem {
-  readonly field?: keyof Draft
-  readonly text: string
-}
 
 /** A form for a new instance, with the request that it sends. */
 export function CreatePage(): VNode {
   const [draft, setDraft] = useState(emptyDraft)
-  const [problem, setProblem] = useState<Problem>()
-  const [isBusy, setBusy] = useState(false)
   const images = useImages()
   const change = (part: Partial<Draft>): void => setDraft((was) => ({ ...was, ...part }))
-  const submit = async (): Promise<void> => {
-    const reading = readDraft(draft)
-    if (!reading.ok) {
-      setProblem({ field: reading.field, text: reading.problem })
-      document.querySelector<HTMLElement>(`[name="${reading.field}"]`)?.focus()
-      return
-    }
-    setBusy(true)
-    setProblem(undefined)
-    try {
-      const created = one(await api.POST('/v1/instances', { body: reading.request }))
-      // The page of the instance is to be there at once.
-      await readSome([created.uuid])
-      say(`${created.name} was created.`)
-      go(addressOf('instances', created.uuid))
-    } catch (error) {
-      setProblem({ text: sentenceOf(error) })
-      setBusy(false)
-    }
-  }
   const reading = readDraft(draft)
+  const body = reading.ok ? JSON.stringify(reading.request, undefined, 2) : '{"image": "…"}'
   return (
-    <Page title="Create an instance">
-      <form
-        class="create"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <div class="create-fields">
-          <Basics draft={draft} change={change} problem={problem} images={images} />
-          <Publishing draft={draft} change={change} problem={problem} />
-          <More draft={draft} change={change} problem={problem} />
-          {problem !== undefined && (
-            <p class="problem" role="alert">
-              {problem.text}
-            </p>
-          )}
-          <div class="actions">
-            <button type="submit" class="button main" disabled={isBusy}>
-              {isBusy ? 'Creating …' : 'Create'}
-            </button>
-            <a class="button" href={addressOf('instances')}>
-              Cancel
-            </a>
-          </div>
-        </div>
-        <aside class="create-request" aria-label="The request">
-          <h2>The same by the command line</h2>
-          <p class="soft small">With your token in $TOKEN.</p>
-          <Command
-            label="the command that creates this instance"
-            text={commandOf(reading.ok ? reading.request : undefined)}
-          />
-        </aside>
-      </form>
-    </Page>
+    <CreateForm
+      title="Create an instance"
+      back={addressOf('instances')}
+      action="Create"
+      busy="Creating …"
+      label="the command that creates this instance"
+      command={requestCommand('instances', body)}
+      isRequest
+      read={() => reading}
+      send={async (request) => {
+        const created = one(await api.POST('/v1/instances', { body: request }))
+        // The page of the instance is to be there at once.
+        await readSome([created.uuid])
+        say(`${created.name} was created.`)
+        return addressOf('instances', created.uuid)
+      }}
+      parts={(wrong) => (
+        <>
+          <Basics draft={draft} change={change} wrong={wrong} images={images} />
+          <Publishing draft={draft} change={change} wrong={wrong} />
+          <More draft={draft} change={change} wrong={wrong} />
+        </>
+      )}
+    />
   )
 }
 
 interface PartProps {
   readonly draft: Draft
   readonly change: (part: Partial<Draft>) => void
-  readonly problem: Problem | undefined
+  /** The name of the field that is wrong. */
+  readonly wrong: string | undefined
 }
 
 function Basics(props: PartProps & { readonly images: readonly string[] }): VNode {
-  const { draft, change, problem } = props
+  const { draft, change, wrong } = props
   return (
-    <fieldset class="card form-part">
-      <legend class="unseen">What runs</legend>
+    <FormPart title="What runs">
       <TextField
         name="image"
         label="Image"
         hint="The name and tag of an image in the registry."
         value={draft.image}
         onChange={(image) => change({ image })}
-        isWrong={problem?.field === 'image'}
+        isWrong={wrong === 'image'}
         list="images"
         placeholder="hello:latest"
       />
@@ -119,7 +80,7 @@ function Basics(props: PartProps & { readonly images: readonly string[] }): VNod
           hint="Absent: one is made up."
           value={draft.name}
           onChange={(name) => change({ name })}
-          isWrong={problem?.field === 'name'}
+          isWrong={wrong === 'name'}
         />
         <TextField
           name="memoryMb"
@@ -127,7 +88,7 @@ function Basics(props: PartProps & { readonly images: readonly string[] }): VNod
           hint="Its processor and memory are its own."
           value={draft.memoryMb}
           onChange={(memoryMb) => change({ memoryMb })}
-          isWrong={problem?.field === 'memoryMb'}
+          isWrong={wrong === 'memoryMb'}
           inputMode="numeric"
         />
       </div>
@@ -137,14 +98,13 @@ function Basics(props: PartProps & { readonly images: readonly string[] }): VNod
         isOn={draft.starts}
         onChange={(starts) => change({ starts })}
       />
-    </fieldset>
+    </FormPart>
   )
 }
 
-function Publishing({ draft, change, problem }: PartProps): VNode {
+function Publishing({ draft, change, wrong }: PartProps): VNode {
   return (
-    <fieldset class="card form-part">
-      <legend class="unseen">Its public name</legend>
+    <FormPart title="Its public name">
       <CheckField
         name="isPublic"
         label="Give it a public name over TLS"
@@ -161,7 +121,7 @@ function Publishing({ draft, change, problem }: PartProps): VNode {
               hint="Below the platform's domain, or your own with a dot at its end."
               value={draft.domain}
               onChange={(domain) => change({ domain })}
-              isWrong={problem?.field === 'domain'}
+              isWrong={wrong === 'domain'}
               placeholder={draft.name}
             />
             <TextField
@@ -170,7 +130,7 @@ function Publishing({ draft, change, problem }: PartProps): VNode {
               hint="Where it listens for HTTP."
               value={draft.port}
               onChange={(port) => change({ port })}
-              isWrong={problem?.field === 'port'}
+              isWrong={wrong === 'port'}
               inputMode="numeric"
             />
           </div>
@@ -192,13 +152,13 @@ function Publishing({ draft, change, problem }: PartProps): VNode {
           )}
         </>
       )}
-    </fieldset>
+    </FormPart>
   )
 }
 
-function More({ draft, change, problem }: PartProps): VNode {
+function More({ draft, change, wrong }: PartProps): VNode {
   return (
-    <details class="card more" open={problem?.field === 'env'}>
+    <details class="card more" open={wrong === 'env'}>
       <summary>Arguments, environment, restarts</summary>
       <div class="form-part">
         <TextField
@@ -217,7 +177,7 @@ function More({ draft, change, problem }: PartProps): VNode {
             spellcheck={false}
             placeholder={'NAME=value\nOTHER=value'}
             value={draft.env}
-            aria-invalid={problem?.field === 'env'}
+            aria-invalid={wrong === 'env'}
             onInput={({ currentTarget }) => change({ env: currentTarget.value })}
           />
         </label>
@@ -237,11 +197,6 @@ function More({ draft, change, problem }: PartProps): VNode {
       </div>
     </details>
   )
-}
-
-function commandOf(request: NewInstance | undefined): string {
-  const body = request === undefined ? '{"image": "…"}' : JSON.stringify(request, undefined, 2)
-  return `curl -H "Authorization: Bearer $TOKEN" \\\n  ${apiAddress()}/instances \\\n  -d '${body.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /** The tags of the images that the account may run. Without them a person can still write one. */

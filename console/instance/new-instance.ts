@@ -1,3 +1,4 @@
+import type { FormReading } from '../object/create-form.tsx'
 import { defaultMemoryMb } from '../../src/domain/instance/defaults.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { ScaleToZeroPolicy } from '../../src/domain/standby/scale-to-zero.ts'
@@ -35,9 +36,7 @@ export const emptyDraft: Draft = {
 
 export type NewInstance = ReturnType<typeof requestOf>
 
-export type Reading =
-  | { readonly ok: true; readonly request: NewInstance }
-  | { readonly ok: false; readonly field: keyof Draft; readonly problem: string }
+export type Reading = FormReading<NewInstance, keyof Draft>
 
 const publicPort = 443
 const maxPort = 65_535

@@ -4,7 +4,6 @@ import { sentenceOf } from '../frame/api.ts'
 import { Command } from '../frame/command.tsx'
 import { Page } from '../frame/page.tsx'
 import { go } from '../frame/place.ts'
-import type { BackTo } from './object-page.tsx'
 
 /** The request that a form means, or the first thing that is wrong with it. The API checks the rest. */
 export type FormReading<R, Field extends string = string> =
@@ -14,14 +13,20 @@ export type FormReading<R, Field extends string = string> =
 /** A form for a new object, with the command that does the same. */
 export function CreateForm<R>(props: {
   readonly title: string
-  readonly back: BackTo
+  /** Where a person goes who does not want the object. */
+  readonly back: string
   readonly action: string
+  /** The word of the button while the request is under way. */
+  readonly busy?: string
   readonly label: string
   readonly command: string
+  /** Present if the command is the request itself, for which a person needs a token. */
+  readonly isRequest?: true
   readonly read: () => FormReading<R>
   /** Sends the request. Returns the page to show afterwards. */
   readonly send: (request: R) => Promise<string>
-  readonly fields: (wrong: string | undefined) => ComponentChildren
+  /** The parts of the form, each a `fieldset`. `wrong` is the name of the field that is wrong. */
+  readonly parts: (wrong: string | undefined) => ComponentChildren
 }): VNode {
   const [problem, setProblem] = useState<{ readonly field?: string; readonly text: string }>()
   const [isBusy, setBusy] = useState(false)
@@ -52,10 +57,7 @@ export function CreateForm<R>(props: {
         }}
       >
         <div class="create-fields">
-          <fieldset class="card form-part">
-            <legend class="unseen">{props.title}</legend>
-            {props.fields(problem?.field)}
-          </fieldset>
+          {props.parts(problem?.field)}
           {problem !== undefined && (
             <p class="problem" role="alert">
               {problem.text}
@@ -63,18 +65,29 @@ export function CreateForm<R>(props: {
           )}
           <div class="actions">
             <button type="submit" class="button main" disabled={isBusy}>
-              {isBusy ? 'Sending …' : props.action}
+              {isBusy ? (props.busy ?? 'Sending …') : props.action}
             </button>
-            <a class="button" href={props.back.address}>
+            <a class="button" href={props.back}>
               Cancel
             </a>
           </div>
         </div>
-        <aside class="create-request" aria-label="The command">
+        <aside class="create-request" aria-label={props.isRequest ? 'The request' : 'The command'}>
           <h2>The same by the command line</h2>
+          {props.isRequest && <p class="soft small">With your token in $TOKEN.</p>}
           <Command label={props.label} text={props.command} />
         </aside>
       </form>
     </Page>
+  )
+}
+
+/** Fields of a form that belong together. */
+export function FormPart(props: { readonly title: string; readonly children: ComponentChildren }): VNode {
+  return (
+    <fieldset class="card form-part">
+      <legend class="unseen">{props.title}</legend>
+      {props.children}
+    </fieldset>
   )
 }

@@ -5,11 +5,9 @@ import { api } from '../frame/api.ts'
 import { CheckField, TextField } from '../frame/form-fields.tsx'
 import { addressOf } from '../frame/place.ts'
 import { say } from '../frame/toasts.tsx'
-import { CreateForm } from '../object/create-form.tsx'
+import { CreateForm, FormPart } from '../object/create-form.tsx'
 import { emptyServiceDraft, readServiceDraft, serviceCommand } from './new-service.ts'
 import type { ServiceDraft } from './new-service.ts'
-
-const back = { title: 'Services', address: addressOf('services') }
 
 /** A form for a new service, to which instances come later. */
 export function CreateServicePage(): VNode {
@@ -18,7 +16,7 @@ export function CreateServicePage(): VNode {
   return (
     <CreateForm
       title="Create a service"
-      back={back}
+      back={addressOf('services')}
       action="Create"
       label="the command that creates this service"
       command={serviceCommand(draft)}
@@ -28,8 +26,8 @@ export function CreateServicePage(): VNode {
         say(`${created.name} was created.`)
         return addressOf('services', created.uuid)
       }}
-      fields={(wrong) => (
-        <>
+      parts={(wrong) => (
+        <FormPart title="Create a service">
           <TextField
             name="name"
             label="Name"
@@ -61,7 +59,7 @@ export function CreateServicePage(): VNode {
             isOn={draft.redirects}
             onChange={(redirects) => change({ redirects })}
           />
-        </>
+        </FormPart>
       )}
     />
   )

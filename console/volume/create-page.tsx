@@ -5,9 +5,7 @@ import { api } from '../frame/api.ts'
 import { TextField } from '../frame/form-fields.tsx'
 import { addressOf } from '../frame/place.ts'
 import { say } from '../frame/toasts.tsx'
-import { CreateForm } from '../object/create-form.tsx'
-
-const back = { title: 'Volumes', address: addressOf('volumes') }
+import { CreateForm, FormPart } from '../object/create-form.tsx'
 
 /** A form for a new volume. */
 export function CreateVolumePage(): VNode {
@@ -17,7 +15,7 @@ export function CreateVolumePage(): VNode {
   return (
     <CreateForm
       title="Create a volume"
-      back={back}
+      back={addressOf('volumes')}
       action="Create"
       label="the command that creates this volume"
       command={`npx roost volume create${nameWord === '' ? '' : ` ${nameWord}`} --size ${size.trim()}M`}
@@ -34,25 +32,27 @@ export function CreateVolumePage(): VNode {
         say(`${created.name} was created.`)
         return addressOf('volumes', created.uuid)
       }}
-      fields={(wrong) => (
-        <div class="form-row">
-          <TextField
-            name="name"
-            label="Name"
-            hint="Absent: one is made up."
-            value={name}
-            onChange={setName}
-          />
-          <TextField
-            name="size"
-            label="Size in MiB"
-            hint="It can not grow later."
-            value={size}
-            onChange={setSize}
-            isWrong={wrong === 'size'}
-            inputMode="numeric"
-          />
-        </div>
+      parts={(wrong) => (
+        <FormPart title="Create a volume">
+          <div class="form-row">
+            <TextField
+              name="name"
+              label="Name"
+              hint="Absent: one is made up."
+              value={name}
+              onChange={setName}
+            />
+            <TextField
+              name="size"
+              label="Size in MiB"
+              hint="It can not grow later."
+              value={size}
+              onChange={setSize}
+              isWrong={wrong === 'size'}
+              inputMode="numeric"
+            />
+          </div>
+        </FormPart>
       )}
     />
   )
