@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'puppeteer-core'
@@ -12,11 +11,11 @@ import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { makeTestCertificate } from '../support/certificate-maker.ts'
+import { findings } from '../support/console-axe.ts'
 import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
 import type { ConsoleBrowser } from '../support/console-browser.ts'
 import { onFailure } from '../support/failure-notes.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const wide = { width: 1280, height: 800 }
 const narrow = { width: 390, height: 800 }
 const publicPort = 7_443
@@ -80,10 +79,7 @@ describe('the console shows services, volumes, images and certificates', () => {
       await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
       await page.setViewport(size)
       await open(at, text)
-      await page.evaluate(axe)
-      const found = await page.evaluate(`axe.run().then(({ violations }) => violations.map(({ id, nodes }) =>
-        id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join('; ')))`)
-      assert.deepEqual(found, [], `/console/${at} in ${scheme}`)
+      assert.deepEqual(await findings(page), [], `/console/${at} in ${scheme}`)
       const beyond = 'document.documentElement.scrollWidth > innerWidth'
       assert.equal(await page.evaluate(beyond), false, `/console/${at} is wider than ${size.width}`)
       const shots = process.env['ROOST_SHOTS']

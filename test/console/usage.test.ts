@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from 'puppeteer-core'
 import { seriesOf, sleepsIn, sumText } from '../../console/instance/usage-data.ts'
 import type { UsageStep } from '../../console/instance/usage-data.ts'
@@ -9,10 +7,10 @@ import { readConsoleFiles } from '../../src/api/console/files.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
+import { findings } from '../support/console-axe.ts'
 import { signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
 import type { ConsoleBrowser } from '../support/console-browser.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const startMs = Date.parse('2026-03-01T00:00:00Z')
 const stepMs = 5_000
 
@@ -133,11 +131,7 @@ describe('the usage of an instance in the console', () => {
       await untilShown(page, /at most 67 MiB/)
       assert.equal(await page.evaluate('document.querySelectorAll(".charts canvas").length'), 4)
       assert.equal(await page.evaluate('document.querySelector(".charts").clientHeight'), before)
-      await page.evaluate(axe)
-      const found = (await page.evaluate(
-        'axe.run().then(({ violations }) => violations.map(({ id }) => id))',
-      )) as readonly string[]
-      assert.deepEqual(found, [])
+      assert.deepEqual(await findings(page), [])
       assert.deepEqual(chromium.faults, [])
     })
   })
