@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'puppeteer-core'
+import { publishMaster, remove } from '../support/autoscaled-service.ts'
+import type { AutoscaledService } from '../support/autoscaled-service.ts'
 import { signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
 import type { ConsoleBrowser } from '../support/console-browser.ts'
 import { onFailure } from '../support/failure-notes.ts'
@@ -7,10 +9,13 @@ import { openPublicNames } from '../support/public-names.ts'
 import type { PublicNames } from '../support/public-names.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
+import { beginLoad, endLoads } from '../support/steady-load.ts'
 
 const asRoot = process.getuid?.() === 0
 const consoleUrl = 'https://console.roost.localhost/'
 const vmLimitMs = 60_000
+/** One instance has eight requests in flight nearly all the time, and two have four each. */
+const crowd = Array.from({ length: 8 }, () => ({ path: '/?ms=20', pauseMs: 0 }))
 
 describe('the console of a stack', function () {
   let stack: Stack
@@ -80,5 +85,44 @@ describe('the console of a stack', function () {
     await page.locator('dialog button::-p-text(Delete)').click()
     await untilShown(page, 'story was deleted.')
     assert.deepEqual(chromium.faults, [])
+  })
+
+  describe('with a service under load', () => {
+    let service: AutoscaledService | undefined
+    after(async () => {
+      await endLoads()
+      await remove(stack, service)
+    })
+
+    it('scales it by a form, and shows the decision and who serves then', async () => {
+      service = await publishMaster(stack, 'crowded')
+      await page.goto(`${consoleUrl}console/autoscale/new`)
+      await page.waitForSelector(`option[value="${service.uuid}"]`)
+      await page.select('select[name="service"]', service.uuid)
+      await page.select('select[name="master"]', service.master)
+      await page.locator('input[name="maxSize"]').fill('2')
+      await page.select('select[name="metric"]', 'in_flight')
+      await page.locator('input[name="giveBackBelow"]').fill('1')
+      await page.locator('input[name="addFrom"]').fill('6')
+      await page.locator('button[type="submit"]').click()
+      await untilShown(page, /crowded[^]*Latest decisions\s+Nothing was decided yet/)
+      const load = beginLoad(names, service.host, crowd)
+      await untilShown(page, /Size now\s+2/, vmLimitMs)
+      await untilShown(page, /Latest decisions\s+[\d:]+\s+.*from 1 to 2/, vmLimitMs)
+      await page.goto(`${consoleUrl}console/services/${service.uuid}`)
+      await untilShown(page, /Who serves\s+2\s+crowded\s+Running\s+crowded-\w+\s+Running/, vmLimitMs)
+      await untilShown(page, /Answered 2xx\s+[1-9]/)
+      await load.end()
+    })
+
+    it('ends the scaling, and the clone is gone', async () => {
+      await page.goto(`${consoleUrl}console/autoscale/${service?.uuid}`)
+      await page.locator('button::-p-text(Delete the configuration)').click()
+      await page.locator('dialog button.danger').click()
+      await untilShown(page, 'crowded has no autoscale any more.')
+      await page.goto(`${consoleUrl}console/services/${service?.uuid}`)
+      await untilShown(page, /Who serves\s+1\s+crowded\s+Running\s+Requests and wakes/, vmLimitMs)
+      assert.deepEqual(chromium.faults, [])
+    })
   })
 })
