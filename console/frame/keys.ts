@@ -4,11 +4,20 @@ import { addressOf, go } from './place.ts'
 /** Shows the list of keys. */
 export const keysShown = signal(false)
 
+/** The pages that a key opens after `g`. */
+const pages: readonly (readonly [key: string, title: string, address: string])[] = [
+  ['o', 'the overview', addressOf()],
+  ['i', 'the instances', addressOf('instances')],
+  ['s', 'the services', addressOf('services')],
+  ['v', 'the volumes', addressOf('volumes')],
+  ['m', 'the images', addressOf('images')],
+  ['c', 'the certificates', addressOf('certificates')],
+  ['a', 'autoscale', addressOf('autoscale')],
+  ['y', 'your account', addressOf('account')],
+]
+
 export const keyList: readonly (readonly [keys: string, what: string])[] = [
-  ['g o', 'Go to the overview'],
-  ['g i', 'Go to the instances'],
-  ['g a', 'Go to autoscale'],
-  ['g y', 'Go to your account'],
+  ...pages.map(([key, title]) => [`g ${key}`, `Go to ${title}`] as const),
   ['c', 'Create an instance'],
   ['/', 'Search on this page'],
   ['↑ ↓', 'Move in a list, Home and End too'],
@@ -17,13 +26,6 @@ export const keyList: readonly (readonly [keys: string, what: string])[] = [
   ['Esc', 'Leave a field, close a dialog'],
   ['?', 'Show these keys'],
 ]
-
-const places: Readonly<Record<string, () => void>> = {
-  o: () => go(addressOf()),
-  i: () => go(addressOf('instances')),
-  a: () => go(addressOf('autoscale')),
-  y: () => go(addressOf('account')),
-}
 
 /** How long after `g` the next key names a page. */
 const sequenceMs = 1_500
@@ -46,8 +48,9 @@ function press(key: string): boolean {
   const isSecond = performance.now() < sequenceUntil
   sequenceUntil = 0
   if (isSecond) {
-    places[key]?.()
-    return places[key] !== undefined
+    const address = pages.find(([each]) => each === key)?.[2]
+    if (address !== undefined) go(address)
+    return address !== undefined
   }
   switch (key) {
     case 'g':

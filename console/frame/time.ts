@@ -18,11 +18,13 @@ const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const dayMs = 86_400_000
 
-/** The time of the day, with the day if it is another one. */
+/** The time of the day, with the day if it is another one, and with the year if that is another one. */
 export function clockTime(at: string): string {
   const date = new Date(at)
-  const isToday = date.toDateString() === new Date(presentMs.value).toDateString()
-  return isToday ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`
+  const present = new Date(presentMs.value)
+  if (date.toDateString() === present.toDateString()) return clock.format(date)
+  const isThisYear = date.getFullYear() === present.getFullYear()
+  return `${isThisYear ? day.format(date) : dayText(at)}, ${clock.format(date)}`
 }
 
 export function fullTime(at: string): string {

@@ -255,6 +255,26 @@ describe('the console in a browser', () => {
     })
   })
 
+  it('opens each page by two keys', async () => {
+    await signIn(page, user.token)
+    for (const [key, title] of [
+      ['s', 'Services'],
+      ['v', 'Volumes'],
+      ['m', 'Images'],
+      ['c', 'Certificates'],
+      ['a', 'Autoscale'],
+      ['y', 'Account'],
+      ['i', 'Instances'],
+      ['o', 'Overview'],
+    ]) {
+      await page.keyboard.press('g')
+      await page.keyboard.press(key as 's')
+      await page.waitForFunction(`document.querySelector('h1')?.textContent === '${title}'`)
+    }
+    await page.keyboard.press('?')
+    await untilShown(page, /g\s+c\s+Go to the certificates/)
+  })
+
   it('keeps 5000 instances in view without a stutter', async () => {
     const { uuid } = await create({ name: 'web-0' })
     await copyInstance(uuid, 4_999)
