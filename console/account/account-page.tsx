@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { VNode } from 'preact'
+import { useShown } from '../event/on-demand.ts'
 import { Page } from '../frame/page.tsx'
 import { Confirmation } from '../frame/dialog.tsx'
 import { PlusIcon } from '../frame/icons.tsx'
@@ -13,7 +14,7 @@ import type { Token } from './tokens.ts'
 /** The account of the user: its tokens, and how much of its quotas it uses. */
 export function AccountPage(): VNode {
   const [isCreating, setCreating] = useState(false)
-  useEffect(() => tokens.want(), [])
+  useShown(tokens)
   const create = (
     <button type="button" class="button main" onClick={() => setCreating(true)}>
       <PlusIcon />

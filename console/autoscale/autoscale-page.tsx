@@ -1,6 +1,6 @@
-import { useEffect } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { mayOperate } from '../account/session.ts'
+import { useShown } from '../event/on-demand.ts'
 import { apiAddress, Command } from '../frame/command.tsx'
 import { PlusIcon } from '../frame/icons.tsx'
 import { Page } from '../frame/page.tsx'
@@ -10,7 +10,7 @@ import type { Configuration } from './configurations.ts'
 
 /** The services that are scaled by their load. */
 export function AutoscalePage(): VNode {
-  useEffect(() => configurations.want(), [])
+  useShown(configurations)
   const { value: all } = configurations.value
   const scaled = [...(all?.values() ?? [])].filter(isConfigured)
   return (

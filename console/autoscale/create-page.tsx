@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { one } from '../../src/client/answers.ts'
+import { useShown } from '../event/on-demand.ts'
 import { api } from '../frame/api.ts'
 import { requestCommand } from '../frame/command.tsx'
 import { addressOf } from '../frame/place.ts'
@@ -16,7 +17,7 @@ import { metricWords } from './policy-view.tsx'
 /** A form for a configuration with one policy, with the request that it sends. */
 export function ScalePage(): VNode {
   const [draft, setDraft] = useState(emptyDraft)
-  useEffect(() => configurations.want(), [])
+  useShown(configurations)
   const change = (part: Partial<Draft>): void => setDraft((was) => ({ ...was, ...part }))
   const reading = readDraft(draft)
   const body = reading.ok ? JSON.stringify(reading.request, undefined, 2) : '{"master": …}'

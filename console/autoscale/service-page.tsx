@@ -5,6 +5,7 @@ import type { Entry } from '../../src/client/answers.ts'
 import { pause } from '../../src/client/pause.ts'
 import { mayOperate } from '../account/session.ts'
 import { readable } from '../event/event-text.ts'
+import { useShown } from '../event/on-demand.ts'
 import { recentEvents } from '../event/live.ts'
 import { api, sentenceOf } from '../frame/api.ts'
 import { Confirmation } from '../frame/dialog.tsx'
@@ -23,7 +24,7 @@ const explainEveryMs = 5_000
 
 /** How one service is scaled: its size and why, its policies, and what was decided. */
 export function ScaledServicePage({ uuid }: { readonly uuid: string }): VNode {
-  useEffect(() => configurations.want(), [])
+  useShown(configurations)
   const service = configurations.value.value?.get(uuid)
   const above = (
     <a class="back small" href={addressOf('autoscale')}>

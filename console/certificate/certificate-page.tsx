@@ -12,7 +12,7 @@ import { LatestEvents } from '../object/latest-events.tsx'
 import { HiddenPage } from '../object/list-page.tsx'
 import { AbsentObject, DeleteButton, ObjectPage } from '../object/object-page.tsx'
 import { StateMark } from '../object/state-mark.tsx'
-import { useObjects } from '../object/store.ts'
+import { useShown } from '../event/on-demand.ts'
 import { useExplanation, Why } from '../object/why.tsx'
 import { certificateByUuid, certificates, certificateState } from './store.ts'
 import type { Certificate } from './store.ts'
@@ -31,7 +31,7 @@ const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
 
 /** One certificate: its state and why, what was tried, and what to do. */
 export function CertificatePage({ uuid }: { readonly uuid: string }): VNode {
-  useObjects(certificates)
+  useShown(certificates)
   const certificate = certificateByUuid.value.get(uuid)
   if (who.value?.services !== null) return <HiddenPage title="Certificates" plural="certificates" />
   if (certificate === undefined) return <AbsentObject word="certificate" back={back} store={certificates} />

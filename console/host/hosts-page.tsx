@@ -3,6 +3,7 @@ import type { VNode } from 'preact'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import { who } from '../account/session.ts'
 import { readable } from '../event/event-text.ts'
+import { useShown } from '../event/on-demand.ts'
 import { Command } from '../frame/command.tsx'
 import { NotFound } from '../frame/not-found.tsx'
 import { Page } from '../frame/page.tsx'
@@ -27,8 +28,8 @@ export function HostsPage(): VNode {
 }
 
 function Hosts(): VNode {
+  useShown(hosts)
   useEffect(() => {
-    hosts.want()
     const timer = setInterval(() => hosts.refresh(), readEveryMs)
     return () => clearInterval(timer)
   }, [])

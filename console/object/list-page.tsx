@@ -9,7 +9,7 @@ import { go, place } from '../frame/place.ts'
 import { useRowHeight, VirtualRows } from '../frame/virtual-rows.tsx'
 import { changeQuery } from '../instance/selection.ts'
 import type { ObjectStore } from './store.ts'
-import { useObjects } from './store.ts'
+import { useShown } from '../event/on-demand.ts'
 
 /** What a row shows of an object. Each list has the same places in its rows. */
 export interface RowCells {
@@ -50,7 +50,7 @@ export interface ListKind<T> {
 /** All objects of a kind. */
 export function ObjectListPage<T>({ kind }: { readonly kind: ListKind<T> }): VNode {
   const { store } = kind
-  useObjects(store)
+  useShown(store)
   const isEmpty = store.isKnown.value && store.all.value.length === 0
   const { create } = kind
   const mayCreate = create !== undefined && mayOperate.value && who.value?.services === null
@@ -99,11 +99,11 @@ export function HiddenPage(props: { readonly title: string; readonly plural: str
   )
 }
 
-function Problem(props: { readonly store: Pick<ObjectStore<unknown>, 'readAgain'>; readonly text: string }) {
+function Problem(props: { readonly store: Pick<ObjectStore<unknown>, 'refresh'>; readonly text: string }) {
   return (
     <div class="problem" role="alert">
       <span>{props.text}</span>
-      <button type="button" class="button quiet" onClick={() => void props.store.readAgain()}>
+      <button type="button" class="button quiet" onClick={() => props.store.refresh()}>
         Try again
       </button>
     </div>

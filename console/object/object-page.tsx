@@ -9,7 +9,7 @@ import { go } from '../frame/place.ts'
 import { say } from '../frame/toasts.tsx'
 import type { ObjectStore } from './store.ts'
 
-type AnyStore = Pick<ObjectStore<unknown>, 'isKnown' | 'problem' | 'readSoon'>
+type AnyStore = Pick<ObjectStore<unknown>, 'isKnown' | 'problem' | 'refreshSoon'>
 
 /** The list that an object belongs to. */
 export interface BackTo {
@@ -71,7 +71,7 @@ export function DeleteButton(props: {
   const [asks, setAsks] = useState(false)
   const confirm = async (): Promise<void> => {
     const isDone = await attempt(props.run, `${props.name} was deleted.`)
-    props.store.readSoon()
+    props.store.refreshSoon()
     if (isDone) go(props.back.address)
   }
   return (

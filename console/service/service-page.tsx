@@ -9,7 +9,7 @@ import { instances } from '../instance/store.ts'
 import { LatestEvents } from '../object/latest-events.tsx'
 import { AbsentObject, DeleteButton, ObjectPage } from '../object/object-page.tsx'
 import { StateMark } from '../object/state-mark.tsx'
-import { useObjects } from '../object/store.ts'
+import { useShown } from '../event/on-demand.ts'
 import { useExplanation, Why } from '../object/why.tsx'
 import { who } from '../account/session.ts'
 import { DomainLink } from './domain-link.tsx'
@@ -21,7 +21,7 @@ const back = { title: 'Services', address: addressOf('services') }
 
 /** One service: what a request to it meets and why, who serves, how much and how fast. */
 export function ServicePage({ uuid }: { readonly uuid: string }): VNode {
-  useObjects(services)
+  useShown(services)
   const service = serviceByUuid.value.get(uuid)
   if (service === undefined) return <AbsentObject word="service" back={back} store={services} />
   return <Present service={service} />

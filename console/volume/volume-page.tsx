@@ -14,7 +14,7 @@ import { LatestEvents } from '../object/latest-events.tsx'
 import { HiddenPage } from '../object/list-page.tsx'
 import { AbsentObject, attempt, DeleteButton, ObjectPage } from '../object/object-page.tsx'
 import { StateMark } from '../object/state-mark.tsx'
-import { useObjects } from '../object/store.ts'
+import { useShown } from '../event/on-demand.ts'
 import { useExplanation, Why } from '../object/why.tsx'
 import { volumeByUuid, volumes, volumeState } from './store.ts'
 import type { Volume } from './store.ts'
@@ -23,7 +23,7 @@ const back = { title: 'Volumes', address: addressOf('volumes') }
 
 /** One volume: its state and why, and who uses it. */
 export function VolumePage({ uuid }: { readonly uuid: string }): VNode {
-  useObjects(volumes)
+  useShown(volumes)
   const volume = volumeByUuid.value.get(uuid)
   if (who.value?.services !== null) return <HiddenPage title="Volumes" plural="volumes" />
   if (volume === undefined) return <AbsentObject word="volume" back={back} store={volumes} />
@@ -89,7 +89,7 @@ function Users({ volume }: { readonly volume: Volume }): VNode {
     const params = { path: { object: volume.uuid } }
     const run = async () =>
       one(await api.PUT('/v1/volumes/{object}/detach', { params, body: { from: { uuid } } }))
-    void attempt(run, `${volume.name} was detached.`).then(() => volumes.readSoon())
+    void attempt(run, `${volume.name} was detached.`).then(() => volumes.refreshSoon())
   }
   return (
     <ul class="pair members">
@@ -135,7 +135,7 @@ function AttachForm({ volume }: { readonly volume: Volume }): VNode {
       async () => one(await api.PUT('/v1/volumes/{object}/attach', { params, body })),
       `${volume.name} is attached to ${target.trim()}.`,
     )
-    volumes.readSoon()
+    volumes.refreshSoon()
   }
   return (
     <form
