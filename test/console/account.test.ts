@@ -1,49 +1,24 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'puppeteer-core'
-import { readConsoleFiles } from '../../src/api/console/files.ts'
 import { createToken } from '../../src/db/account/tokens.ts'
 import { TokenScope } from '../../src/domain/account/token-scope.ts'
 import type { AutoscaleMetric } from '../../src/domain/autoscale/policy.ts'
-import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { addNode } from '../support/accounts.ts'
-import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { findings } from '../support/console-axe.ts'
-import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
-import type { ConsoleBrowser } from '../support/console-browser.ts'
+import { shownText, signIn, untilShown } from '../support/console-browser.ts'
+import { consoleScene } from '../support/console-scene.ts'
 import { createFakeAutoscaleControl } from '../support/fake-autoscale-control.ts'
-import { onFailure } from '../support/failure-notes.ts'
 import { readRows } from '../support/rows.ts'
 
-const sizes = [
-  { width: 1280, height: 800 },
-  { width: 390, height: 800 },
-]
-
 describe('the pages of the console about the account', () => {
+  const scene = consoleScene()
   let api: TestApi
-  let chromium: ConsoleBrowser
   let user: TestUser
   let page: Page
-  before(async () => {
-    const consoleFiles = await readConsoleFiles(requireInstalled(readInstalled(), 'consolePages'))
-    api = await startTestApi({ consoleFiles })
-    chromium = await startConsoleBrowser()
+  beforeEach(() => {
+    ;({ api, user, page } = scene)
   })
-  after(async () => {
-    await chromium?.close()
-    await api?.close()
-  })
-  beforeEach(async () => {
-    user = await api.addUser()
-    page = await chromium.open(`${api.url}/console/`)
-    await page.setExtraHTTPHeaders({ 'x-forwarded-for': user.uuid })
-  })
-  afterEach(async () => {
-    await page.browserContext().close()
-    assert.deepEqual(chromium.faults, [])
-  })
-  onFailure(() => chromium?.faults.join('\n') ?? '')
 
   const open = (at: string) => page.goto(`${api.url}/console/${at}`)
   const press = (text: string) => page.locator(`button::-p-text(${text})`).click()
@@ -51,21 +26,6 @@ describe('the pages of the console about the account', () => {
   const tokenOf = async (scopes: readonly TokenScope[], services: readonly string[] | null = null) => {
     const { token } = await createToken(api.database, { userUuid: user.uuid, rights: { scopes, services } })
     return token
-  }
-
-  /** Looks at a page in both colours and at both sizes. */
-  async function look(at: string, shown: string | RegExp): Promise<void> {
-    for (const scheme of ['light', 'dark'] as const) {
-      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
-      for (const size of sizes) {
-        await page.setViewport(size)
-        await open(at)
-        await untilShown(page, shown)
-        assert.deepEqual(await findings(page), [], `${at} at ${size.width} in ${scheme}`)
-        const beyond = 'document.documentElement.scrollWidth > innerWidth'
-        assert.equal(await page.evaluate(beyond), false, `${at} is wider than ${size.width}`)
-      }
-    }
   }
 
   describe('about tokens and quotas', () => {
@@ -138,7 +98,7 @@ describe('the pages of the console about the account', () => {
     it('is accessible', async () => {
       await user.api.one('createTokens', { body: { label: 'deploy', scopes: [TokenScope.Operate] } })
       await signIn(page, user.token)
-      await look('account', /deploy\s+Scope operate/)
+      await scene.assertFit('account', /deploy\s+Scope operate/)
     })
   })
 
@@ -161,7 +121,7 @@ describe('the pages of the console about the account', () => {
         body: { image: 'hello:latest', scale_to_zero: { policy: 'on' } },
       })
       await untilShown(page, /\d+ standby/)
-      await look('hosts', 'Attic_2')
+      await scene.assertFit('hosts', 'Attic_2')
     })
 
     it('looks to everybody else as if there were none', async () => {
@@ -226,7 +186,7 @@ describe('the pages of the console about the account', () => {
       const { policies: made, max_size: max } = await user.api.one('getAutoscale', { object: uuid })
       assert.equal(max, 4)
       assert.deepEqual(made?.[0]?.steps[0], { upper_bound: 200, adjustment: -1 })
-      await look('autoscale/new', 'Give one back below')
+      await scene.assertFit('autoscale/new', 'Give one back below')
     })
 
     it('shows the steps of each policy and where its metric is, and deletes them', async () => {
@@ -245,8 +205,8 @@ describe('the pages of the console about the account', () => {
       )
       const left = Number(await page.evaluate(`parseFloat(document.querySelector('.bands-now').style.left)`))
       assert.ok(Math.abs(left - (640 / (800 * 1.3)) * 100) < 0.1, String(left))
-      await look('autoscale', /2 policies/)
-      await look(`autoscale/${uuid}`, 'Processor: 640')
+      await scene.assertFit('autoscale', /2 policies/)
+      await scene.assertFit(`autoscale/${uuid}`, 'Processor: 640')
       await page.locator('button[aria-label="Delete policy rush"]').click()
       await page.locator('dialog button::-p-text(Delete)').click()
       await untilShown(page, `Policy rush of ${name} was deleted.`)

@@ -3,54 +3,26 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'puppeteer-core'
-import { readConsoleFiles } from '../../src/api/console/files.ts'
 import { createToken } from '../../src/db/account/tokens.ts'
 import { addAttempt, endAttempt } from '../../src/db/certificate/attempts.ts'
 import { TokenScope } from '../../src/domain/account/token-scope.ts'
-import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
-import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { makeTestCertificate } from '../support/certificate-maker.ts'
-import { findings } from '../support/console-axe.ts'
-import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
-import type { ConsoleBrowser } from '../support/console-browser.ts'
-import { onFailure } from '../support/failure-notes.ts'
+import { shownText, signIn, untilShown } from '../support/console-browser.ts'
+import { consoleScene } from '../support/console-scene.ts'
 
-const wide = { width: 1280, height: 800 }
-const narrow = { width: 390, height: 800 }
 const publicPort = 7_443
 
 describe('the console shows services, volumes, images and certificates', () => {
+  const scene = consoleScene({ publicPorts: { offset: publicPort - 443, withheld: new Set() } })
+  const { open, assertFit } = scene
   let api: TestApi
-  let chromium: ConsoleBrowser
   let user: TestUser
   let page: Page
-  before(async () => {
-    api = await startTestApi({
-      consoleFiles: await readConsoleFiles(requireInstalled(readInstalled(), 'consolePages')),
-      settings: { publicPorts: { offset: publicPort - 443, withheld: new Set() } },
-    })
-    chromium = await startConsoleBrowser()
+  beforeEach(() => {
+    ;({ api, user, page } = scene)
   })
-  after(async () => {
-    await chromium?.close()
-    await api?.close()
-  })
-  beforeEach(async () => {
-    user = await api.addUser()
-    page = await chromium.open(`${api.url}/console/`)
-    await page.setExtraHTTPHeaders({ 'x-forwarded-for': user.uuid })
-  })
-  afterEach(async () => {
-    await page.browserContext().close()
-    assert.deepEqual(chromium.faults, [])
-  })
-  onFailure(() => chromium?.faults.join('\n') ?? '')
 
-  const open = async (at: string, text: string | RegExp) => {
-    await page.goto(`${api.url}/console/${at}`)
-    await untilShown(page, text)
-  }
   const click = async (selector: string) => await page.locator(selector).click()
   const pathNow = async () => String(await page.evaluate('location.pathname'))
   const createInstance = (body: Readonly<Record<string, unknown>>) =>
@@ -68,26 +40,6 @@ describe('the console shows services, volumes, images and certificates', () => {
   const readOnly = async () => {
     const rights = { scopes: [TokenScope.Read], services: null }
     return (await createToken(api.database, { userUuid: user.uuid, rights })).token
-  }
-
-  /** Checks a page in both colours and on both sizes. `ROOST_SHOTS` names a directory for pictures. */
-  async function assertFit(at: string, text: string | RegExp): Promise<void> {
-    for (const [scheme, size] of [
-      ['light', wide],
-      ['dark', narrow],
-    ] as const) {
-      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
-      await page.setViewport(size)
-      await open(at, text)
-      assert.deepEqual(await findings(page), [], `/console/${at} in ${scheme}`)
-      const beyond = 'document.documentElement.scrollWidth > innerWidth'
-      assert.equal(await page.evaluate(beyond), false, `/console/${at} is wider than ${size.width}`)
-      const shots = process.env['ROOST_SHOTS']
-      if (shots !== undefined) {
-        const name = at.replaceAll('/', '-').replaceAll(/[0-9a-f-]{36}/g, 'one')
-        await page.screenshot({ path: `${shots}/${name}-${scheme}.png`, fullPage: true })
-      }
-    }
   }
 
   describe('services', () => {

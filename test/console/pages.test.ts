@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'puppeteer-core'
-import { readConsoleFiles } from '../../src/api/console/files.ts'
-import type { ConsoleFiles } from '../../src/api/console/files.ts'
 import { createToken, revokeToken } from '../../src/db/account/tokens.ts'
 import { sealEnv } from '../../src/db/instance/row.ts'
 import { TokenScope } from '../../src/domain/account/token-scope.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
-import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { testSecretBox } from '../support/accounts.ts'
-import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { findings as findingsOn } from '../support/console-axe.ts'
-import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
+import { shownText, signIn, untilShown } from '../support/console-browser.ts'
 import type { ConsoleBrowser } from '../support/console-browser.ts'
-import { onFailure } from '../support/failure-notes.ts'
+import { consoleScene } from '../support/console-scene.ts'
 import { startLogHost } from '../support/log-host.ts'
 import { startRelay } from '../support/relay.ts'
 import { readRows } from '../support/rows.ts'
@@ -25,31 +21,14 @@ const mostBytes = 200_000
 const firstPictureMs = 1_000
 
 describe('the console in a browser', () => {
+  const scene = consoleScene()
   let api: TestApi
   let chromium: ConsoleBrowser
-  let files: ConsoleFiles
   let user: TestUser
   let page: Page
-  before(async () => {
-    files = await readConsoleFiles(requireInstalled(readInstalled(), 'consolePages'))
-    api = await startTestApi({ consoleFiles: files })
-    chromium = await startConsoleBrowser()
+  beforeEach(() => {
+    ;({ api, chromium, user, page } = scene)
   })
-  after(async () => {
-    await chromium?.close()
-    await api?.close()
-  })
-  beforeEach(async () => {
-    user = await api.addUser()
-    // Each test signs in from an address of its own, as far as the limit of attempts is concerned.
-    page = await chromium.open(`${api.url}/console/`)
-    await page.setExtraHTTPHeaders({ 'x-forwarded-for': user.uuid })
-  })
-  afterEach(async () => {
-    await page.browserContext().close()
-    assert.deepEqual(chromium.faults, [])
-  })
-  onFailure(() => chromium?.faults.join('\n') ?? '')
 
   const create = (body: Readonly<Record<string, unknown>>) =>
     user.api.one('createInstances', { body: { image: 'hello:latest', ...body } })

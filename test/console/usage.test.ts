@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
-import type { Page } from 'puppeteer-core'
 import { seriesOf, sleepsIn, sumText } from '../../console/instance/usage-data.ts'
 import type { UsageStep } from '../../console/instance/usage-data.ts'
 import type { UserEvent } from '../../src/client/event-stream.ts'
-import { readConsoleFiles } from '../../src/api/console/files.ts'
-import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
-import { startTestApi } from '../support/api-server.ts'
-import type { TestApi, TestUser } from '../support/api-server.ts'
 import { findings } from '../support/console-axe.ts'
-import { signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
-import type { ConsoleBrowser } from '../support/console-browser.ts'
+import { signIn, untilShown } from '../support/console-browser.ts'
+import { consoleScene } from '../support/console-scene.ts'
 
 const startMs = Date.parse('2026-03-01T00:00:00Z')
 const stepMs = 5_000
@@ -78,23 +73,10 @@ describe('the usage of an instance in the console', () => {
   })
 
   describe('is shown', () => {
-    let api: TestApi
-    let chromium: ConsoleBrowser
-    let user: TestUser
-    let page: Page
-    before(async () => {
-      const consoleFiles = await readConsoleFiles(requireInstalled(readInstalled(), 'consolePages'))
-      api = await startTestApi({ consoleFiles })
-      chromium = await startConsoleBrowser()
-      user = await api.addUser()
-      page = await chromium.open(`${api.url}/console/`)
-    })
-    after(async () => {
-      await chromium?.close()
-      await api?.close()
-    })
+    const scene = consoleScene()
 
     it('as charts, with its sleeps and wakes, for each of the ranges', async () => {
+      const { api, user, page } = scene
       const { uuid } = await user.api.one('createInstances', { body: { name: 'web', image: 'hello' } })
       const now = Date.now()
       const known = (lengthMs: number, bytes: number) =>
@@ -132,7 +114,6 @@ describe('the usage of an instance in the console', () => {
       assert.equal(await page.evaluate('document.querySelectorAll(".charts canvas").length'), 4)
       assert.equal(await page.evaluate('document.querySelector(".charts").clientHeight'), before)
       assert.deepEqual(await findings(page), [])
-      assert.deepEqual(chromium.faults, [])
     })
   })
 })
