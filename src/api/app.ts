@@ -62,6 +62,7 @@ import { servicesDelete } from './service/delete.ts'
 import { servicesExplain } from './service/explain.ts'
 import { servicesList } from './service/list.ts'
 import { servicesMetrics } from './service/metrics.ts'
+import { servicesUsage } from './service/usage-history.ts'
 import { servicesStatus } from './service/status.ts'
 import { tokensCreate } from './account/tokens-create.ts'
 import { tokensDelete } from './account/tokens-delete.ts'
@@ -98,6 +99,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     listServices: servicesList(deps),
     explainServices: servicesExplain(deps),
     getServiceMetrics: servicesMetrics(deps),
+    getServiceUsage: servicesUsage(deps),
     createAutoscale: autoscaleCreate(deps),
     getAutoscale: autoscaleStatus(deps),
     deleteAutoscale: autoscaleDelete(deps),

@@ -28,6 +28,7 @@ import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
 import { ToldImages } from '../host/images/told-images.ts'
 import { LeaseServer } from '../host/leases/lease-server.ts'
 import { sampleIntervalMs, UsageMeter } from '../host/instance/usage-meter.ts'
+import { ServiceUsage } from '../host/instance/service-usage.ts'
 import { UsageHistory, historyIntervalMs } from '../host/instance/usage-history.ts'
 import { ConsoleWaits } from '../host/console/console-waits.ts'
 import { openDrivers, subnetsInUse } from './agent-drivers.ts'
@@ -147,7 +148,12 @@ const ports: AgentPorts = {
 }
 const agent = new HostAgent(ports, entries)
 const meter = new UsageMeter(ports, entries)
-const history = new UsageHistory(ports, entries)
+const serviceUsage = new ServiceUsage({
+  agentDirectory: settings.agentDir,
+  nowMs: Date.now,
+  list: async () => await api.instances(),
+})
+const history = new UsageHistory(ports, entries, serviceUsage)
 
 const leaseServer = new LeaseServer({
   agentSecret,
@@ -167,6 +173,7 @@ const server = createAgentServer({
     log: async (instanceUuid, request) =>
       await consoleWaits.read(store.consoleDirectory(instanceUuid), request),
     history: async (instanceUuid, step) => await history.read(instanceUuid, step),
+    serviceHistory: async (serviceUuid, step) => await serviceUsage.read(serviceUuid, step),
     async usage(instanceUuids) {
       await agent.leases.countsTold()
       return await meter.usageOf(instanceUuids)
@@ -231,7 +238,10 @@ const tasks = [
   repeat({
     name: 'collecting garbage',
     intervalMs: garbageIntervalMs,
-    task: async () => await garbage.sweep(),
+    task: async () => {
+      await garbage.sweep()
+      await serviceUsage.sweep()
+    },
     log,
   }),
   repeat({
@@ -271,6 +281,7 @@ async function volumeMb(): Promise<number> {
 /** Lists the instances that should be on this host, and reports the boots that this host has lost. */
 async function listInstances(): Promise<readonly NodeInstance[]> {
   const listed = await api.instances()
+  serviceUsage.heard(listed)
   await lostBoots.tell(listed)
   return listed
 }

@@ -505,6 +505,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/services/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History of usage of services
+         * @description What all instances of a service used together in each step of the last hour or of the last 30 days, also those that are gone. It is kept on the hosts that have an instance of the service. Needs a token with the scope `metrics`.
+         */
+        get: operations["getServiceUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History of usage of services
+         * @description What all instances of a service used together in each step of the last hour or of the last 30 days, also those that are gone. It is kept on the hosts that have an instance of the service. Needs a token with the scope `metrics`.
+         */
+        get: operations["getServiceUsageLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/services/autoscale": {
         parameters: {
             query?: never;
@@ -2776,7 +2816,7 @@ export interface components {
              * @enum {string|null}
              */
             step?: "5s" | "5m" | null;
-            /** @description Length of the time that is told, in steps up to now; default all that are kept. Of all instances of a request together at most 8640. */
+            /** @description Length of the time that is told, in steps up to now; default all that are kept. Of all objects of a request together at most 8640. */
             limit?: number | null;
         } | {
             /** @enum {unknown} */
@@ -2791,7 +2831,7 @@ export interface components {
              * @enum {string|null}
              */
             step?: "5s" | "5m" | null;
-            /** @description Length of the time that is told, in steps up to now; default all that are kept. Of all instances of a request together at most 8640. */
+            /** @description Length of the time that is told, in steps up to now; default all that are kept. Of all objects of a request together at most 8640. */
             limit?: number | null;
         };
         GetInstanceUsageAnswer: {
@@ -2813,31 +2853,33 @@ export interface components {
                      * @enum {string}
                      */
                     step: "5s" | "5m";
-                    /** @description Steps from the oldest to the newest. A step is left out if nothing was seen of the instance in it: it slept, was stopped, or its host was away. */
+                    /** @description Steps from the oldest to the newest. A step is left out if nothing was seen in it: nothing ran, or the host was away. */
                     usage: {
                         /**
                          * Format: date-time
                          * @description As in RFC 3339, in UTC.
                          */
                         at: string;
-                        /** @description For how much of the step the instance was watched. */
+                        /** @description For how much of the step it was watched; of a service the sum over its instances. */
                         seen_ms: number;
                         /** @description Memory at the last sample in the step. */
                         rss_bytes: number;
                         /** @description Processor time. */
                         cpu_time_ms: number;
-                        /** @description Bytes that the instance received. */
+                        /** @description Bytes received. */
                         rx_bytes: number;
-                        /** @description Packets that the instance received. */
+                        /** @description Packets received. */
                         rx_packets: number;
-                        /** @description Bytes that the instance sent. */
+                        /** @description Bytes sent. */
                         tx_bytes: number;
-                        /** @description Packets that the instance sent. */
+                        /** @description Packets sent. */
                         tx_packets: number;
                         /** @description Connections and requests that ended. */
                         nrequests: number;
                         /** @description Wakes from standby. */
                         nwakes: number;
+                        /** @description Requests in flight, times how long they were: 3 of them for 5 s are 15000. */
+                        in_flight_ms: number;
                     }[];
                 }[];
             };
@@ -2864,31 +2906,33 @@ export interface components {
                      * @enum {string}
                      */
                     step: "5s" | "5m";
-                    /** @description Steps from the oldest to the newest. A step is left out if nothing was seen of the instance in it: it slept, was stopped, or its host was away. */
+                    /** @description Steps from the oldest to the newest. A step is left out if nothing was seen in it: nothing ran, or the host was away. */
                     usage: {
                         /**
                          * Format: date-time
                          * @description As in RFC 3339, in UTC.
                          */
                         at: string;
-                        /** @description For how much of the step the instance was watched. */
+                        /** @description For how much of the step it was watched; of a service the sum over its instances. */
                         seen_ms: number;
                         /** @description Memory at the last sample in the step. */
                         rss_bytes: number;
                         /** @description Processor time. */
                         cpu_time_ms: number;
-                        /** @description Bytes that the instance received. */
+                        /** @description Bytes received. */
                         rx_bytes: number;
-                        /** @description Packets that the instance received. */
+                        /** @description Packets received. */
                         rx_packets: number;
-                        /** @description Bytes that the instance sent. */
+                        /** @description Bytes sent. */
                         tx_bytes: number;
-                        /** @description Packets that the instance sent. */
+                        /** @description Packets sent. */
                         tx_packets: number;
                         /** @description Connections and requests that ended. */
                         nrequests: number;
                         /** @description Wakes from standby. */
                         nwakes: number;
+                        /** @description Requests in flight, times how long they were: 3 of them for 5 s are 15000. */
+                        in_flight_ms: number;
                     }[];
                 } | {
                     /** @constant */
@@ -3834,6 +3878,154 @@ export interface components {
                             seconds: number;
                         };
                     };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetServiceUsageObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /**
+             * @description Length of a step: `5s` for the last hour, `5m` for the last 30 days; default `5s`.
+             * @enum {string|null}
+             */
+            step?: "5s" | "5m" | null;
+            /** @description Length of the time that is told, in steps up to now; default all that are kept. Of all objects of a request together at most 8640. */
+            limit?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetServiceUsageParameters: {
+            /**
+             * @description Length of a step: `5s` for the last hour, `5m` for the last 30 days; default `5s`.
+             * @enum {string|null}
+             */
+            step?: "5s" | "5m" | null;
+            /** @description Length of the time that is told, in steps up to now; default all that are kept. Of all objects of a request together at most 8640. */
+            limit?: number | null;
+        };
+        GetServiceUsageAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * @description Length of a step.
+                     * @enum {string}
+                     */
+                    step: "5s" | "5m";
+                    /** @description Steps from the oldest to the newest. A step is left out if nothing was seen in it: nothing ran, or the host was away. */
+                    usage: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        /** @description For how much of the step it was watched; of a service the sum over its instances. */
+                        seen_ms: number;
+                        /** @description Memory at the last sample in the step. */
+                        rss_bytes: number;
+                        /** @description Processor time. */
+                        cpu_time_ms: number;
+                        /** @description Bytes received. */
+                        rx_bytes: number;
+                        /** @description Packets received. */
+                        rx_packets: number;
+                        /** @description Bytes sent. */
+                        tx_bytes: number;
+                        /** @description Packets sent. */
+                        tx_packets: number;
+                        /** @description Connections and requests that ended. */
+                        nrequests: number;
+                        /** @description Wakes from standby. */
+                        nwakes: number;
+                        /** @description Requests in flight, times how long they were: 3 of them for 5 s are 15000. */
+                        in_flight_ms: number;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * @description Length of a step.
+                     * @enum {string}
+                     */
+                    step: "5s" | "5m";
+                    /** @description Steps from the oldest to the newest. A step is left out if nothing was seen in it: nothing ran, or the host was away. */
+                    usage: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        /** @description For how much of the step it was watched; of a service the sum over its instances. */
+                        seen_ms: number;
+                        /** @description Memory at the last sample in the step. */
+                        rss_bytes: number;
+                        /** @description Processor time. */
+                        cpu_time_ms: number;
+                        /** @description Bytes received. */
+                        rx_bytes: number;
+                        /** @description Packets received. */
+                        rx_packets: number;
+                        /** @description Bytes sent. */
+                        tx_bytes: number;
+                        /** @description Packets sent. */
+                        tx_packets: number;
+                        /** @description Connections and requests that ended. */
+                        nrequests: number;
+                        /** @description Wakes from standby. */
+                        nwakes: number;
+                        /** @description Requests in flight, times how long they were: 3 of them for 5 s are 15000. */
+                        in_flight_ms: number;
+                    }[];
                 } | {
                     /** @constant */
                     status: "error";
@@ -8122,6 +8314,83 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["GetServiceMetricsAnswer"];
                     "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getServiceUsage: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                step?: "5s" | "5m";
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetServiceUsageObject"] | components["schemas"]["GetServiceUsageObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetServiceUsageAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getServiceUsageLocal: {
+        parameters: {
+            query?: {
+                step?: "5s" | "5m";
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetServiceUsageParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetServiceUsageAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

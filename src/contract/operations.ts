@@ -37,6 +37,7 @@ import {
   deleteServices,
   explainServices,
   getServiceMetrics,
+  getServiceUsage,
   getServices,
   listServices,
 } from './service/operations.ts'
@@ -110,6 +111,7 @@ export const operations = {
   listServices,
   explainServices,
   getServiceMetrics,
+  getServiceUsage,
   createAutoscale,
   getAutoscale,
   deleteAutoscale,

@@ -25,6 +25,11 @@ export interface NodeClient {
   /** The history of an instance's usage, the oldest step first. Throws `NodeUnavailable`. */
   readHistory(instance: PlacedInstance, step: UsageStep): Promise<readonly StepUsage[]>
   /**
+   * The history of what all instances of a service used on the host together, the oldest step first. Throws
+   * `NodeUnavailable`.
+   */
+  readServiceHistory(nodeId: string, serviceUuid: string, step: UsageStep): Promise<readonly StepUsage[]>
+  /**
    * The load counters of the host's instances, for autoscale. Instances that the host does not know are left
    * out. Throws `NodeUnavailable`.
    */
@@ -139,10 +144,9 @@ export function createNodeClient(options: {
       const answer = await call(nodeId, '/usage', { method: 'POST', body: { instances } })
       return (expectJson(answer, nodeId) as { usage: UsageByInstance }).usage
     },
-    async readHistory({ uuid, nodeId }, step) {
-      const answer = await call(nodeId, `/instances/${uuid}/usage?step=${step}`, { method: 'GET' })
-      return (expectJson(answer, nodeId) as { steps: readonly StepUsage[] }).steps
-    },
+    readHistory: ({ uuid, nodeId }, step) => readSteps(call, nodeId, `/instances/${uuid}/usage?step=${step}`),
+    readServiceHistory: (nodeId, uuid, step) =>
+      readSteps(call, nodeId, `/services/${uuid}/usage?step=${step}`),
     async readLoads(nodeId, instances) {
       const answer = await call(nodeId, '/loads', { method: 'POST', body: { instances } })
       return expectJson(answer, nodeId) as HostLoads
@@ -181,6 +185,15 @@ export function createNodeClient(options: {
       await Promise.all([agent.close(), boots.destroy(), waits.destroy()])
     },
   }
+}
+
+async function readSteps(
+  call: ReturnType<typeof callsTo>,
+  nodeId: string,
+  path: string,
+): Promise<readonly StepUsage[]> {
+  const answer = await call(nodeId, path, { method: 'GET' })
+  return (expectJson(answer, nodeId) as { steps: readonly StepUsage[] }).steps
 }
 
 /**

@@ -21,6 +21,7 @@ function step(index: number, over: Partial<UsageStep> = {}): UsageStep {
     tx_packets: 5,
     nrequests: 10,
     nwakes: 0,
+    in_flight_ms: 0,
     ...over,
   }
 }
@@ -94,6 +95,7 @@ describe('the usage of an instance in the console', () => {
             txPackets: index,
             handled: index % 7,
             wakes: index % 20 === 0 ? 1 : 0,
+            inFlightMs: 100 * index,
           }
         })
       api.nodes.histories.set(uuid, known(stepMs, 40e6))

@@ -85,6 +85,7 @@ export interface RawAnswer {
 
 export interface FakeNodes extends NodeClient {
   readonly logs: Map<string, LogWindow>
+  /** By the UUID of an instance, or by `<host> <UUID of a service>`. */
   readonly histories: Map<string, readonly StepUsage[]>
   readonly usage: Map<string, Usage>
   /** The instances that are awake on the hosts. */
@@ -267,6 +268,11 @@ function createFakeNodes(): FakeNodes {
       calls.push(`history by ${step}`)
       if (nodes.fails) throw nodes.fails
       return histories.get(uuid) ?? []
+    },
+    async readServiceHistory(node, uuid, step) {
+      calls.push(`history of a service on ${node} by ${step}`)
+      if (nodes.fails) throw nodes.fails
+      return histories.get(`${node} ${uuid}`) ?? []
     },
     async readAwake(_node, uuids) {
       calls.push(`awake of ${uuids.length}`)

@@ -45,6 +45,7 @@ export async function startLogHost(api: TestApi): Promise<LogHost> {
         return await waits.read(join(root, instance), request)
       },
       history: no,
+      serviceHistory: no,
       usage: no,
       loads: no,
       awake: no,

@@ -17,7 +17,7 @@ export function autoscaleCreate(deps: ApiDeps): Handler<typeof createAutoscale> 
     const read = objects.map(({ parameters }) => readAutoscale(parameters, createAutoscale.place))
     const problems = read.flatMap((one) => (one.ok ? [] : one.problems))
     if (problems.length > 0) throw new RequestError(problems)
-    const entries = await forEachService(deps, call, objects, async (row, index) => {
+    const entries = await forEachService(deps, call, objects, async (row, _, index) => {
       const wanted = read[index]
       if (!wanted?.ok) throw new Error('what is invalid was refused above')
       const { uuid, name } = row

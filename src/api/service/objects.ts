@@ -16,13 +16,13 @@ export const serviceKind = 'service group'
 const services: ObjectKind<ServiceRow> = { kind: serviceKind, find: findServices }
 
 /** Does `work` with each service that the request names, as `forEachNamed` does. */
-export async function forEachService<E>(
+export async function forEachService<B, E>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
-  objects: readonly RequestObject<unknown>[],
-  work: (row: ServiceRow, index: number) => Promise<E | FailedEntry>,
+  objects: readonly RequestObject<B>[],
+  work: (row: ServiceRow, parameters: B, index: number) => Promise<E | FailedEntry>,
 ): Promise<readonly (E | FailedEntry)[]> {
-  return forEachNamed(services, { deps, call }, objects, (row, _, index) => work(row, index))
+  return forEachNamed(services, { deps, call }, objects, work)
 }
 
 /** The entry of a service for which the operation failed. */

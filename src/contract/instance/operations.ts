@@ -10,7 +10,6 @@ import {
   stateFilterBody,
   statusQuery,
   stopInstanceBody,
-  usageBody,
   waitInstanceBody,
   waitInstanceIdsBody,
 } from './requests.ts'
@@ -26,6 +25,7 @@ import {
   instanceUsage,
 } from './responses.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
+import { usageBody } from '../usage.ts'
 
 export const createInstances = defineOperation({
   id: 'createInstances',

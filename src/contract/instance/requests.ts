@@ -3,8 +3,6 @@ import { defaultMemoryMb } from '../../domain/instance/defaults.ts'
 import { InstanceFeature } from '../../domain/instance/feature.ts'
 import { imageReferencePattern } from '../../domain/image/reference.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
-import { usageSteps } from '../../domain/instance/usage-history.ts'
-import type { UsageStep } from '../../domain/instance/usage-history.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
 import { closed, identifierFields, nameField, vocabulary, withinLimits } from '../fields.ts'
 import {
@@ -219,24 +217,6 @@ export const logQuery = closed({
   follow: Type.Optional(
     Type.Boolean({
       description: 'Go on with what the one instance prints, as server-sent events; default false.',
-    }),
-  ),
-})
-
-const keptSteps = usageSteps['5m'].kept
-
-export const usageBody = closed({
-  step: Type.Optional(
-    vocabulary(
-      Object.keys(usageSteps) as readonly UsageStep[],
-      'Length of a step: `5s` for the last hour, `5m` for the last 30 days; default `5s`.',
-    ),
-  ),
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: keptSteps,
-      description: `Length of the time that is told, in steps up to now; default all that are kept. Of all instances of a request together at most ${keptSteps}.`,
     }),
   ),
 })

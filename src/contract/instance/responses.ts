@@ -1,8 +1,6 @@
 import { Type } from 'typebox'
 import { InstanceFeature } from '../../domain/instance/feature.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
-import { usageSteps } from '../../domain/instance/usage-history.ts'
-import type { UsageStep } from '../../domain/instance/usage-history.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
 import { ScaleToZeroPolicy } from '../../domain/standby/scale-to-zero.ts'
 import {
@@ -15,6 +13,7 @@ import {
   vocabulary,
 } from '../fields.ts'
 import { attachedService } from '../service/responses.ts'
+import { usageHistory } from '../usage.ts'
 import { mountedVolume } from '../volume/responses.ts'
 
 const instanceName = Type.String({ description: 'Name of the instance.' })
@@ -141,29 +140,7 @@ export const instanceLog = closed({
   range: closed({ start: count('First byte of `output`.'), end: count('End of `output`, exclusive.') }),
 })
 
-export const instanceUsage = closed({
-  ...identified,
-  step: vocabulary(Object.keys(usageSteps) as readonly UsageStep[], 'Length of a step.'),
-  usage: Type.Array(
-    closed({
-      at: timestampField,
-      seen_ms: count('For how much of the step the instance was watched.'),
-      rss_bytes: count('Memory at the last sample in the step.'),
-      cpu_time_ms: count('Processor time.'),
-      rx_bytes: count('Bytes that the instance received.'),
-      rx_packets: count('Packets that the instance received.'),
-      tx_bytes: count('Bytes that the instance sent.'),
-      tx_packets: count('Packets that the instance sent.'),
-      nrequests: count('Connections and requests that ended.'),
-      nwakes: count('Wakes from standby.'),
-    }),
-    {
-      description:
-        'Steps from the oldest to the newest. A step is left out if nothing was seen of the instance in it: it slept, ' +
-        'was stopped, or its host was away.',
-    },
-  ),
-})
+export const instanceUsage = closed({ ...identified, ...usageHistory })
 
 export const instanceMetrics = closed({
   status: Type.Optional(statusSuccess),

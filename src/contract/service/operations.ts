@@ -9,7 +9,9 @@ import {
   serviceDetails,
   serviceIdentity,
   serviceMetrics,
+  serviceUsage,
 } from './responses.ts'
+import { usageBody } from '../usage.ts'
 
 export const createServices = defineOperation({
   id: 'createServices',
@@ -120,4 +122,24 @@ export const getServiceMetrics = defineOperation({
   description:
     'Instances by state, and what the gateways counted since their start: requests, their durations, and wakes. JSON ' +
     'with the request header `Accept: application/json`, otherwise the Prometheus text format.',
+})
+
+export const getServiceUsage = defineOperation({
+  id: 'getServiceUsage',
+  method: 'GET',
+  path: '/v1/services/usage',
+  localPath: '/v1/services/{object}/usage',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Metrics],
+  withinServices: true,
+  place: 'service group usage arguments',
+  body: usageBody,
+  inQuery: true,
+  query: noParameters,
+  dataKey: DataKey.ServiceGroups,
+  entry: serviceUsage,
+  summary: 'History of usage of services',
+  description:
+    'What all instances of a service used together in each step of the last hour or of the last 30 days, also those ' +
+    'that are gone. It is kept on the hosts that have an instance of the service.',
 })

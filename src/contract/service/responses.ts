@@ -4,6 +4,7 @@ import { instanceStates } from '../../domain/instance/state.ts'
 import { CertificateState, Handler } from '../../domain/service/handler.ts'
 import { statusClasses } from '../../domain/service/service-traffic.ts'
 import { closed, count, statusSuccess, timestampField, uuidField, vocabulary } from '../fields.ts'
+import { usageHistory } from '../usage.ts'
 
 const serviceName = Type.String({ description: 'Name of the service.' })
 
@@ -55,6 +56,13 @@ export const serviceDetails = closed({
 })
 
 const time = Type.Number({ minimum: 0, description: 'Seconds in all.' })
+
+export const serviceUsage = closed({
+  status: statusSuccess,
+  uuid: uuidField,
+  name: serviceName,
+  ...usageHistory,
+})
 
 /** What the gateways counted is since the start of each gateway. */
 export const serviceMetrics = closed({

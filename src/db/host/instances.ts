@@ -77,7 +77,7 @@ function launchVolume(
 export async function instancesOfNode({ db }: Database, nodeId: string): Promise<readonly NodeInstance[]> {
   return db
     .selectFrom('instances')
-    .select(['uuid', 'state', 'boot'])
+    .select(['uuid', 'state', 'boot', 'serviceUuid'])
     .where('nodeId', '=', nodeId)
     .orderBy('position')
     .execute()

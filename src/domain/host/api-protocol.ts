@@ -23,6 +23,7 @@ import type { VolumeMount } from '../volume/state.ts'
  * API to host, `Authorization: Bearer <NodeHeartbeat.agentSecret>`, on `NodeHeartbeat.agentUrl`:
  *   GET  /instances/<uuid>/log?offset=&limit=&wait= -> LogWindow; with `wait`, once the log goes on after `offset`, or after so many ms
  *   GET  /instances/<uuid>/usage?step=           -> { steps: StepUsage[] }, the oldest first
+ *   GET  /services/<uuid>/usage?step=            -> the same, of all instances that the service has or had there
  *   GET  /instances/<uuid>/host-lease           -> HostLeaseView, for explanations; 404 before the first start
  *   POST /instances/<uuid>/begin                -> { up: boolean }, once the first boot of a new instance is over or up
  *   POST /usage  { instances: uuid[] }          -> { usage: { [uuid]: Usage } }
@@ -60,6 +61,8 @@ export interface NodeInstance {
   readonly state: InstanceState
   /** The number of the boot that runs or sleeps, as last recorded; absent from an older API. */
   readonly boot?: number
+  /** The service to which it is attached; absent from an older API. */
+  readonly serviceUuid?: string | null
 }
 
 /** Everything that a start needs. Only the host on which the instance is placed may ask for it. */

@@ -18,6 +18,8 @@ export interface AgentAnswers {
   log(instanceUuid: string, request: LogRequest): Promise<LogWindow>
   /** The steps of which something is known, the oldest first. */
   history(instanceUuid: string, step: UsageStep): Promise<readonly StepUsage[]>
+  /** The same for all instances of a service together. */
+  serviceHistory(serviceUuid: string, step: UsageStep): Promise<readonly StepUsage[]>
   usage(instanceUuids: readonly string[]): Promise<UsageByInstance>
   loads(instanceUuids: readonly string[]): Promise<HostLoads>
   awake(instanceUuids: readonly string[]): AwakeInstances
@@ -38,6 +40,8 @@ const bodyMaxBytes = 3 * 1024 * 1024
 const requestTimeoutMs = 10_000
 const instancePattern =
   /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|usage|host-lease|begin)$/
+
+const servicePattern = /^\/services\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/usage$/
 
 /** A refused request. The message is sent to the client. */
 class Refusal extends Error {
@@ -129,6 +133,10 @@ async function answerApi(
   }
   if (request.method === 'GET' && instanceUuid !== undefined && subject === 'usage') {
     return { steps: await answers.history(instanceUuid, stepIn(url)) }
+  }
+  const [, serviceUuid] = servicePattern.exec(url.pathname) ?? []
+  if (request.method === 'GET' && serviceUuid !== undefined) {
+    return { steps: await answers.serviceHistory(serviceUuid, stepIn(url)) }
   }
   if (request.method === 'POST' && url.pathname === '/usage') {
     return { usage: await answers.usage(uuidsOf(await readJson(request))) }

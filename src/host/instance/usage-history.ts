@@ -1,36 +1,36 @@
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addToStep, divideGrowth, usageSteps } from '../../domain/instance/usage-history.ts'
+import { divideGrowth, usageSteps } from '../../domain/instance/usage-history.ts'
 import type { Growth, StepUsage, UsageStep } from '../../domain/instance/usage-history.ts'
 import type { AgentPorts } from '../agent/agent-ports.ts'
 import type { InstanceEntry } from './entry.ts'
 import { runs, totalUsage } from './record.ts'
 import type { InstanceRecord } from './record.ts'
-import { decodeStep, encodeStep, placeOf, recordBytes, ringOf, stepsIn } from './usage-ring.ts'
+import type { ServiceUsage } from './service-usage.ts'
+import { addToUsageFile, readUsageFile } from './usage-file.ts'
 import { sampleUsage } from './usage-sample.ts'
 
 export const historyIntervalMs = usageSteps['5s'].lengthMs
 /** Growth over a longer time is not recorded: nobody knows in which of its steps it was. */
 const longestGrowthMs = 4 * historyIntervalMs
 const fileName = 'usage.ring'
-const allSteps = Object.keys(usageSteps) as readonly UsageStep[]
 
 interface Seen {
   readonly atMs: number
   readonly record: InstanceRecord
   /** The usage of all boots. */
-  readonly total: Growth
+  readonly total: Totals
 }
 
+type Totals = Omit<Growth, 'inFlightMs'>
+
 /**
- * The history of each instance's usage, in a file of fixed size in the instance's directory. Only instances
- * that run, or that ran at the last sample, cost more than a look into memory.
+ * The history of each instance's usage, in a file of fixed size in the instance's directory, and with it that
+ * of its service. Only instances that run, or that ran at the last sample, cost more than a look into memory.
  */
 export class UsageHistory {
   readonly #ports: Pick<AgentPorts, 'vmm' | 'network' | 'log' | 'store' | 'nowMs'>
   readonly #entries: ReadonlyMap<string, InstanceEntry>
+  readonly #services: ServiceUsage
   readonly #seen = new WeakMap<InstanceEntry, Seen>()
   /** The first samples only say where the next ones begin. What was used while nobody watched is a gap. */
   #hasBegun = false
@@ -38,9 +38,11 @@ export class UsageHistory {
   constructor(
     ports: Pick<AgentPorts, 'vmm' | 'network' | 'log' | 'store' | 'nowMs'>,
     entries: ReadonlyMap<string, InstanceEntry>,
+    services: ServiceUsage,
   ) {
     this.#ports = ports
     this.#entries = entries
+    this.#services = services
   }
 
   /** Samples the instances one after another, and does not wait for work that is under way on them. */
@@ -53,20 +55,12 @@ export class UsageHistory {
       }
     }
     this.#hasBegun = true
+    await this.#services.write()
   }
 
   /** The steps of which something is known, the oldest first. */
   async read(instanceUuid: string, step: UsageStep): Promise<readonly StepUsage[]> {
-    const { start, bytes } = ringOf(step)
-    const path = join(this.#ports.store.directory(instanceUuid), fileName)
-    const file = await unlessMissing(open(path))
-    if (file === undefined) return []
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, start)
-      return stepsIn(buffer.subarray(0, bytesRead), step, this.#ports.nowMs())
-    } finally {
-      await file.close()
-    }
+    return await readUsageFile(this.#path(instanceUuid), step, this.#ports.nowMs())
   }
 
   async #sample(entry: InstanceEntry): Promise<void> {
@@ -74,7 +68,7 @@ export class UsageHistory {
     const before = this.#seen.get(entry)
     // A boot on its way is looked at once it has come up, so that its wake is not missed.
     if (record?.started === undefined || (!runs(record) && before?.record === record)) return
-    const { handledMore } = entry.loads
+    const { handledMore, inFlight } = entry.loads
     const usageOfBoot = runs(record) ? await sampleUsage(this.#ports, record) : record.usageOfBoot
     const usage = totalUsage({ ...record, usageOfBoot })
     const total = { ...usage, handled: usage.handled + handledMore, wakes: wakesOf(record) }
@@ -85,34 +79,18 @@ export class UsageHistory {
     const fromMs = before !== undefined && ranAt(before) ? before.atMs : seen.atMs - historyIntervalMs
     const ran = runs(record) || ranAt(before) || before?.record.boot !== record.boot
     if (!ran || fromMs >= seen.atMs || seen.atMs - fromMs > longestGrowthMs) return
-    await this.#write(entry.instanceUuid, growth(before, seen), { fromMs, toMs: seen.atMs })
+    const grown = { ...growth(before, seen), inFlightMs: inFlight * (seen.atMs - fromMs) }
+    const sharesBy = (step: UsageStep) =>
+      divideGrowth(grown, { fromMs, toMs: seen.atMs, lengthMs: usageSteps[step].lengthMs })
+    const shares = { '5s': sharesBy('5s'), '5m': sharesBy('5m') }
+    // If the directory is gone, the instance was removed meanwhile.
+    await addToUsageFile(this.#path(entry.instanceUuid), shares)
+    this.#services.add(entry.instanceUuid, shares)
   }
 
-  async #write(
-    instanceUuid: string,
-    grown: Growth,
-    time: { readonly fromMs: number; readonly toMs: number },
-  ): Promise<void> {
-    const path = join(this.#ports.store.directory(instanceUuid), fileName)
-    const file = await unlessMissing(open(path, constants.O_RDWR | constants.O_CREAT, 0o600))
-    // The directory is gone: the instance was removed meanwhile.
-    if (file === undefined) return
-    try {
-      for (const step of allSteps) {
-        const { lengthMs } = usageSteps[step]
-        for (const share of divideGrowth(grown, { ...time, lengthMs })) await addShare(file, step, share)
-      }
-    } finally {
-      await file.close()
-    }
+  #path(instanceUuid: string): string {
+    return join(this.#ports.store.directory(instanceUuid), fileName)
   }
-}
-
-async function addShare(file: FileHandle, step: UsageStep, share: StepUsage): Promise<void> {
-  const place = placeOf(step, share.atMs)
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(recordBytes), 0, recordBytes, place)
-  const sum = addToStep(decodeStep(buffer.subarray(0, bytesRead)), share)
-  await file.write(encodeStep(sum), 0, recordBytes, place)
 }
 
 function ranAt(seen: Seen | undefined): boolean {
@@ -120,8 +98,8 @@ function ranAt(seen: Seen | undefined): boolean {
 }
 
 /** Counters never fall. One that did, because a record was written between two reads, has not grown. */
-function growth(before: Seen | undefined, now: Seen): Growth {
-  const since = (name: keyof Growth): number => Math.max(0, now.total[name] - (before?.total[name] ?? 0))
+function growth(before: Seen | undefined, now: Seen): Totals {
+  const since = (name: keyof Totals): number => Math.max(0, now.total[name] - (before?.total[name] ?? 0))
   return {
     rssBytes: now.total.rssBytes,
     cpuTimeMs: since('cpuTimeMs'),
@@ -136,13 +114,4 @@ function growth(before: Seen | undefined, now: Seen): Growth {
 
 function wakesOf({ wakes = {} }: InstanceRecord): number {
   return Object.values(wakes).reduce((sum, { count }) => sum + count, 0)
-}
-
-async function unlessMissing(file: Promise<FileHandle>): Promise<FileHandle | undefined> {
-  try {
-    return await file
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }

@@ -26,7 +26,15 @@ export function encodeStep(usage: StepUsage): Buffer {
   record.writeDoubleLE(usage.rssBytes, 8)
   record.writeDoubleLE(usage.rxBytes, 16)
   record.writeDoubleLE(usage.txBytes, 24)
-  const counts = [usage.seenMs, usage.cpuTimeMs, usage.rxPackets, usage.txPackets, usage.handled, usage.wakes]
+  const counts = [
+    usage.seenMs,
+    usage.cpuTimeMs,
+    usage.rxPackets,
+    usage.txPackets,
+    usage.handled,
+    usage.wakes,
+    usage.inFlightMs,
+  ]
   for (const [index, count] of counts.entries())
     record.writeUInt32LE(Math.min(Math.round(count), maxCount), 32 + index * 4)
   record.writeUInt32LE(crc32(record.subarray(0, checksumAt)), checksumAt)
@@ -50,6 +58,7 @@ export function decodeStep(record: Buffer): StepUsage | undefined {
     txPackets: record.readUInt32LE(44),
     handled: record.readUInt32LE(48),
     wakes: record.readUInt32LE(52),
+    inFlightMs: record.readUInt32LE(56),
   }
 }
 

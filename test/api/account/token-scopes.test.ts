@@ -34,6 +34,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   listServices: [Read, Operate],
   explainServices: [Read, Operate],
   getServiceMetrics: [Read, Operate, Metrics],
+  getServiceUsage: [Read, Operate, Metrics],
   createAutoscale: [Operate],
   getAutoscale: [Read, Operate],
   explainAutoscale: [Read, Operate],

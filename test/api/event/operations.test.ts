@@ -42,6 +42,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   explainInstances: nothing,
   getServices: nothing,
   getServiceMetrics: nothing,
+  getServiceUsage: nothing,
   listServices: nothing,
   explainServices: nothing,
   getAutoscale: nothing,

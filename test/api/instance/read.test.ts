@@ -239,7 +239,15 @@ describe('reading instances', () => {
   })
 
   describe('usage', () => {
-    const counters = { rxBytes: 1, rxPackets: 2, txBytes: 3, txPackets: 4, handled: 5, wakes: 6 }
+    const counters = {
+      rxBytes: 1,
+      rxPackets: 2,
+      txBytes: 3,
+      txPackets: 4,
+      handled: 5,
+      wakes: 6,
+      inFlightMs: 9,
+    }
     const stepAt = (atMs: number) => ({ ...counters, atMs, seenMs: 5_000, rssBytes: 7, cpuTimeMs: 8 })
 
     it('has the steps that the host knows, within the wanted time', async () => {
@@ -256,6 +264,7 @@ describe('reading instances', () => {
         rss_bytes: 7,
         nrequests: 5,
         nwakes: 6,
+        in_flight_ms: 9,
       })
       assert.equal(new Date(entry.usage[0]?.at ?? '').getTime(), nowMs)
     })

@@ -159,6 +159,7 @@ async function serve({ agent, ports }: LiveAgent): Promise<Server> {
     answers: {
       log: async () => await Promise.reject(new Error('not asked for')),
       history: async () => await Promise.resolve([]),
+      serviceHistory: async () => await Promise.resolve([]),
       usage: async (uuids) => await meter.usageOf(uuids),
       loads: async (uuids) => await meter.loadsOf(uuids),
       begin: async () => false,

@@ -34,7 +34,7 @@ const idleHostLease = {
 }
 
 const { connections: _none, requests: _any, queued: _more, ...used } = noUsage
-const step5m = { ...used, atMs: 300_000, seenMs: 5_000, wakes: 1 }
+const step5m = { ...used, atMs: 300_000, seenMs: 5_000, wakes: 1, inFlightMs: 0 }
 
 describe("the agent's server", () => {
   let server: Server
@@ -57,6 +57,7 @@ describe("the agent's server", () => {
           })
         },
         history: async (_, step) => await Promise.resolve(step === '5m' ? [step5m] : []),
+        serviceHistory: async (_, step) => await Promise.resolve(step === '5s' ? [step5m] : []),
         usage: async (uuids) =>
           await Promise.resolve(Object.fromEntries(uuids.map((each) => [each, noUsage]))),
         loads: async (uuids) =>
@@ -117,6 +118,14 @@ describe("the agent's server", () => {
     assert.deepEqual(await (await ask(`${path}5m`)).json(), { steps: [step5m] })
     assert.deepEqual(await (await ask(`${path}5s`)).json(), { steps: [] })
     for (const step of ['', '6s', 'toString']) assert.equal((await ask(path + step)).status, 400, step)
+  })
+
+  it('gives the history of usage of a service', async () => {
+    const path = `/services/${otherUuid}/usage?step=`
+    assert.deepEqual(await (await ask(`${path}5s`)).json(), { steps: [step5m] })
+    assert.equal((await ask(`${path}1h`)).status, 400)
+    assert.equal((await ask(`/services/other/usage?step=5s`)).status, 404)
+    assert.equal((await ask(`${path}5s`, { secret: 'another' })).status, 401)
   })
 
   it('gives usage by instance', async () => {

@@ -23,6 +23,7 @@ export async function serveLeases(
     answers: {
       log: async () => await Promise.reject(new Error('not asked for')),
       history: async () => await Promise.resolve([]),
+      serviceHistory: async () => await Promise.resolve([]),
       usage: async () => await Promise.resolve({}),
       loads: async () => await Promise.resolve({ atMs: 0, loads: {} }),
       begin: async () => await Promise.resolve(false),

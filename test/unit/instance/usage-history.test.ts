@@ -1,6 +1,12 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { addToStep, divideGrowth, stepOf, usageSteps } from '../../../src/domain/instance/usage-history.ts'
+import {
+  addToStep,
+  divideGrowth,
+  stepOf,
+  sumOfSteps,
+  usageSteps,
+} from '../../../src/domain/instance/usage-history.ts'
 import type { UsageStep } from '../../../src/domain/instance/usage-history.ts'
 import {
   decodeStep,
@@ -19,6 +25,7 @@ const growth = {
   txPackets: 6,
   handled: 5,
   wakes: 1,
+  inFlightMs: 4,
 }
 const usageAt = (atMs: number) => ({ ...growth, atMs, seenMs: 5_000 })
 
@@ -52,6 +59,18 @@ describe('the history of usage', () => {
     assert.partialDeepStrictEqual(addToStep(usageAt(5_000), later), { cpuTimeMs: 20, wakes: 2, rssBytes: 3 })
     assert.deepEqual(addToStep(usageAt(10_000), later), later)
     assert.deepEqual(addToStep(undefined, later), later)
+  })
+
+  it('adds up instances step by step, their memory and their time too, in order', () => {
+    const sum = sumOfSteps([[usageAt(5_000), usageAt(10_000)], [], [usageAt(0), usageAt(5_000)]])
+    assert.deepEqual(
+      sum.map(({ atMs, seenMs, rssBytes, inFlightMs }) => [atMs, seenMs, rssBytes, inFlightMs]),
+      [
+        [0, 5_000, 7, 4],
+        [5_000, 10_000, 14, 8],
+        [10_000, 5_000, 7, 4],
+      ],
+    )
   })
 
   it('has the newest records that fit, in order, and none that is older or in the future', () => {
