@@ -19,6 +19,7 @@ export class InstanceLoads {
   readonly #last = new Map<string, Report>()
   readonly #clockMs: () => number
   #handledMore = 0
+  #inFlightMs = 0
 
   constructor(clockMs: () => number = machineClockMs) {
     this.#clockMs = clockMs
@@ -27,6 +28,7 @@ export class InstanceLoads {
   note(gateway: string, load: InstanceLoad): void {
     const { connections, requests, queued, inFlight, handledMore, handledTold = 0 } = load
     this.#handledMore += handledMore
+    this.#addInFlight(gateway, inFlight + queued)
     const handled = handledMore + handledTold
     if (connections + requests + queued + inFlight + handled === 0) {
       this.#last.delete(gateway)
@@ -57,11 +59,27 @@ export class InstanceLoads {
   }
 
   forget(gateway: string): void {
+    this.#addInFlight(gateway, 0)
     this.#last.delete(gateway)
   }
 
   get handledMore(): number {
     return this.#handledMore
+  }
+
+  /** Requests in flight and waiting ones, times how long they were, since this agent began. */
+  get inFlightMs(): number {
+    const nowMs = this.#clockMs()
+    return [...this.#last.values()].reduce((sum, last) => sum + unreportedMs(last, nowMs), this.#inFlightMs)
+  }
+
+  /** Adds what a report says of the interval before it. Until then all was as in the report before. */
+  #addInFlight(gateway: string, inFlight: number): void {
+    const atMs = this.#clockMs()
+    const before = this.#last.get(gateway)
+    const sinceMs = before === undefined ? Infinity : atMs - before.atMs
+    this.#inFlightMs += before === undefined ? 0 : unreportedMs(before, atMs)
+    this.#inFlightMs += inFlight * Math.min(sinceMs, loadReportIntervalMs)
   }
 
   /** Called when this many finished requests were written to the record. */
@@ -98,4 +116,9 @@ export class InstanceLoads {
     for (const report of this.#last.values()) sum += report.handledPerSecond
     return sum
   }
+}
+
+/** A gateway reports a load that has not changed only once: it goes on, and the next report ends it. */
+function unreportedMs({ inFlight, queued, atMs }: Report, nowMs: number): number {
+  return (inFlight + queued) * Math.max(0, nowMs - atMs - loadReportIntervalMs)
 }

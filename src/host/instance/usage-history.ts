@@ -18,10 +18,8 @@ interface Seen {
   readonly atMs: number
   readonly record: InstanceRecord
   /** The usage of all boots. */
-  readonly total: Totals
+  readonly total: Growth
 }
-
-type Totals = Omit<Growth, 'inFlightMs'>
 
 /**
  * The history of each instance's usage, in a file of fixed size in the instance's directory, and with it that
@@ -68,10 +66,10 @@ export class UsageHistory {
     const before = this.#seen.get(entry)
     // A boot on its way is looked at once it has come up, so that its wake is not missed.
     if (record?.started === undefined || (!runs(record) && before?.record === record)) return
-    const { handledMore, inFlight } = entry.loads
+    const { handledMore, inFlightMs } = entry.loads
     const usageOfBoot = runs(record) ? await sampleUsage(this.#ports, record) : record.usageOfBoot
     const usage = totalUsage({ ...record, usageOfBoot })
-    const total = { ...usage, handled: usage.handled + handledMore, wakes: wakesOf(record) }
+    const total = { ...usage, handled: usage.handled + handledMore, wakes: wakesOf(record), inFlightMs }
     const seen = { atMs: this.#ports.nowMs(), record, total }
     this.#seen.set(entry, seen)
     if (entry.removed || (before === undefined && !this.#hasBegun)) return
@@ -79,7 +77,7 @@ export class UsageHistory {
     const fromMs = before !== undefined && ranAt(before) ? before.atMs : seen.atMs - historyIntervalMs
     const ran = runs(record) || ranAt(before) || before?.record.boot !== record.boot
     if (!ran || fromMs >= seen.atMs || seen.atMs - fromMs > longestGrowthMs) return
-    const grown = { ...growth(before, seen), inFlightMs: inFlight * (seen.atMs - fromMs) }
+    const grown = growth(before, seen)
     const sharesBy = (step: UsageStep) =>
       divideGrowth(grown, { fromMs, toMs: seen.atMs, lengthMs: usageSteps[step].lengthMs })
     const shares = { '5s': sharesBy('5s'), '5m': sharesBy('5m') }
@@ -98,8 +96,8 @@ function ranAt(seen: Seen | undefined): boolean {
 }
 
 /** Counters never fall. One that did, because a record was written between two reads, has not grown. */
-function growth(before: Seen | undefined, now: Seen): Totals {
-  const since = (name: keyof Totals): number => Math.max(0, now.total[name] - (before?.total[name] ?? 0))
+function growth(before: Seen | undefined, now: Seen): Growth {
+  const since = (name: keyof Growth): number => Math.max(0, now.total[name] - (before?.total[name] ?? 0))
   return {
     rssBytes: now.total.rssBytes,
     cpuTimeMs: since('cpuTimeMs'),
@@ -109,6 +107,7 @@ function growth(before: Seen | undefined, now: Seen): Totals {
     txPackets: since('txPackets'),
     handled: since('handled'),
     wakes: since('wakes'),
+    inFlightMs: since('inFlightMs'),
   }
 }
 

@@ -162,3 +162,43 @@ describe('the rate of finished requests', () => {
     assert.equal(loads.handledPerSecond, 5)
   })
 })
+
+describe('the time of requests in flight', () => {
+  let nowMs: number
+  let loads: InstanceLoads
+  beforeEach(() => {
+    nowMs = 0
+    loads = new InstanceLoads(() => nowMs)
+  })
+  const note = (atMs: number, inFlight: number, gateway = 'g'): void => {
+    nowMs = atMs
+    loads.note(gateway, { ...idle, inFlight })
+  }
+  const after = (atMs: number): number => {
+    nowMs = atMs
+    return loads.inFlightMs
+  }
+
+  it('is what reports say of the second before them', () => {
+    note(1_000, 3)
+    note(2_000, 0.5)
+    note(3_000, 0)
+    assert.equal(after(9_000), 3_500)
+  })
+
+  it('goes on while a load does not change, because no report tells that', () => {
+    note(1_000, 2)
+    assert.deepEqual([after(2_000), after(5_000)], [2_000, 8_000])
+    note(6_000, 1)
+    assert.equal(loads.inFlightMs, 2_000 + 2 * 4_000 + 1_000)
+  })
+
+  it('never falls, also when a gateway is lost, and is the sum over gateways', () => {
+    note(1_000, 2)
+    note(1_000, 4, 'h')
+    assert.equal(after(3_000), 6_000 + 6_000)
+    loads.forget('g')
+    assert.equal(loads.inFlightMs, 12_000)
+    assert.equal(after(4_000), 16_000)
+  })
+})
