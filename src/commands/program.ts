@@ -13,6 +13,7 @@ import { addPushCommand } from './image/push-command.ts'
 import { addExplainCommand } from './instance/explain-command.ts'
 import { addLifeCommands } from './instance/life-commands.ts'
 import { addListCommands } from './instance/list-commands.ts'
+import { addUsageCommand } from './instance/usage-command.ts'
 import { addLogCommand } from './instance/log-command.ts'
 import { addRunCommand } from './instance/run-command.ts'
 import { movedCommand } from './moved-commands.ts'
@@ -70,6 +71,7 @@ export function createProgram(deps: CommandDeps): Command {
   addLoginCommands(line)
   addRunCommand(line)
   addListCommands(line)
+  addUsageCommand(line)
   addLifeCommands(line)
   addLogCommand(line)
   addEventCommands(line)

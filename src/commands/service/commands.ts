@@ -2,6 +2,7 @@ import { entriesOf, one, succeeded } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { parseDomain, parsePort } from '../instance/port-text.ts'
+import { addServiceUsageCommand } from '../instance/usage-command.ts'
 import type { Column } from '../output.ts'
 import { collected, numberOption, queryOf, tellEach } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
@@ -50,6 +51,7 @@ export function addServiceCommands({ program, session }: CommandLine): void {
       const found = one(await open.client.GET('/v1/services/{object}', { params: { path: { object } } }))
       open.answer({ json: found, text: JSON.stringify(found, undefined, 2) })
     })
+  addServiceUsageCommand(service, session)
   service
     .command('rm <services...>')
     .description('delete services')

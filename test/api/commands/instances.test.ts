@@ -171,6 +171,27 @@ describe('commands about instances', () => {
     assert.deepEqual(await once(following.child, 'exit'), [0, null])
   })
 
+  it('usage shows what an instance, or a service, used step by step', async () => {
+    const { uuid, service_group: service } = await user.api.one('createInstances', {
+      body: { name: 'one', image: 'hello', service_group: { services: [{ port: 443 }] } },
+    })
+    const nowMs = Math.floor(Date.now() / 300_000) * 300_000
+    const counters = { rxBytes: 614_400, rxPackets: 1, txBytes: 0, txPackets: 0, handled: 600, wakes: 2 }
+    const used = { ...counters, cpuTimeMs: 30_000, rssBytes: 52_428_800, inFlightMs: 0 }
+    api.nodes.histories.set(uuid, [{ ...used, atMs: nowMs, seenMs: 150_000 }])
+    api.nodes.histories.set(`local ${service?.uuid}`, [{ ...used, atMs: nowMs, seenMs: 600_000 }])
+    const line = (ran: string) =>
+      new RegExp(
+        `^TIME +RAN +CPU +MEMORY +RECEIVED +SENT +REQS +WAKES\n\\S+ +${ran} +10\\.0 % +50 MiB +2 KiB/s +0 KiB/s +2\\.0/s +2\n$`,
+      )
+    assert.match((await roost.run(['usage', 'one', '--step', '5m'])).out, line('0\\.5'))
+    const ofService = await roost.run(['service', 'usage', String(service?.name), '--step', '5m', '-n', '1'])
+    assert.match(ofService.out, line('2\\.0'))
+    const wrong = await roost.run(['usage', 'one', '--step', '1h'])
+    assert.deepEqual([wrong.code, wrong.out], [2, ''])
+    assert.match(wrong.err, /'1h' is no length of a step: it is 5s or 5m/)
+  })
+
   it('top shows what instances use, once if nobody looks', async () => {
     await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
     const { code, out } = await roost.run(['top'])
