@@ -1,13 +1,13 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { one } from '../../src/client/answers.ts'
 import type { Entry } from '../../src/client/answers.ts'
-import { pause } from '../../src/client/pause.ts'
 import { mayOperate } from '../account/session.ts'
 import { readable } from '../event/event-text.ts'
 import { useShown } from '../event/on-demand.ts'
 import { recentEvents } from '../event/live.ts'
-import { api, sentenceOf } from '../frame/api.ts'
+import { api } from '../frame/api.ts'
+import { useRepeated } from '../frame/repeated.ts'
 import { Confirmation } from '../frame/dialog.tsx'
 import { BackIcon, TrashIcon } from '../frame/icons.tsx'
 import { Page } from '../frame/page.tsx'
@@ -17,6 +17,7 @@ import { Fact } from '../frame/facts.tsx'
 import { sizesText } from './autoscale-page.tsx'
 import { configurations, deleteConfiguration, isConfigured } from './configurations.ts'
 import type { Configuration } from './configurations.ts'
+import { Why } from '../object/why.tsx'
 import { PolicyView } from './policy-view.tsx'
 
 type Explanation = Entry<'ExplainAutoscaleAnswer'>
@@ -54,16 +55,20 @@ export function ScaledServicePage({ uuid }: { readonly uuid: string }): VNode {
 }
 
 function Scaled({ service }: { readonly service: Configuration }): VNode {
-  const { explanation, problem } = useExplanation(service)
+  const last = recentEvents.value.find(({ object }) => object.uuid === service.uuid)?.id
+  // Loads have no events, so it is read now and then besides.
+  const { known: explanation, problem } = useRepeated(
+    async (signal) => {
+      const params = { path: { object: service.uuid } }
+      return one(await api.GET('/v1/services/{object}/autoscale/explain', { params, signal }))
+    },
+    explainEveryMs,
+    [service, last],
+  )
   const { policies = [] } = service
   return (
     <>
-      <section class="why" aria-label="Why it is so" aria-busy={explanation === undefined}>
-        {explanation?.failure !== undefined && <p class="problem">{readable(explanation.failure)}</p>}
-        <p>{explanation === undefined ? problem : readable(explanation.now)}</p>
-        <p class="soft">{explanation !== undefined && `Next: ${readable(explanation.next)}`}</p>
-        {explanation?.note !== undefined && <p class="faint small">{readable(explanation.note)}</p>}
-      </section>
+      <Why explanation={explanation} problem={problem} />
       <Facts service={service} explanation={explanation} />
       {policies.length === 0 && (
         <p class="soft">It has no policy, so its size stays. Add one by the API or the command line.</p>
@@ -154,31 +159,4 @@ function DeleteButton({ service }: { readonly service: Configuration }): VNode {
       )}
     </>
   )
-}
-
-/** The explanation, read again when something happens, and now and then besides: loads have no events. */
-function useExplanation(service: Configuration) {
-  const [explanation, setExplanation] = useState<Explanation>()
-  const [problem, setProblem] = useState<string>()
-  const last = recentEvents.value.find(({ object }) => object.uuid === service.uuid)?.id
-  useEffect(() => {
-    const ended = new AbortController()
-    const read = async (): Promise<void> => {
-      while (!ended.signal.aborted) {
-        const params = { path: { object: service.uuid } }
-        try {
-          setExplanation(
-            one(await api.GET('/v1/services/{object}/autoscale/explain', { params, signal: ended.signal })),
-          )
-        } catch (error) {
-          if (ended.signal.aborted) return
-          setProblem(sentenceOf(error))
-        }
-        await pause(explainEveryMs, ended.signal)
-      }
-    }
-    void read()
-    return () => ended.abort()
-  }, [service, last])
-  return { explanation, problem }
 }

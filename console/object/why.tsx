@@ -1,8 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { VNode } from 'preact'
-import { pause } from '../../src/client/pause.ts'
 import { readable } from '../event/event-text.ts'
-import { sentenceOf } from '../frame/api.ts'
+import { useRepeated } from '../frame/repeated.ts'
 
 /** What the API's explanations of all kinds of objects have. */
 export interface Explanation {
@@ -36,24 +34,6 @@ export function useExplanation<E>(
   object: unknown,
   explain: (signal: AbortSignal) => Promise<E>,
 ): Explained<E> {
-  const [explanation, setExplanation] = useState<E>()
-  const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    const ended = new AbortController()
-    const read = async (): Promise<void> => {
-      while (!ended.signal.aborted) {
-        try {
-          const present = await explain(ended.signal)
-          setExplanation(() => present)
-        } catch (error) {
-          if (ended.signal.aborted) return
-          setProblem(sentenceOf(error))
-        }
-        await pause(explainEveryMs, ended.signal)
-      }
-    }
-    void read()
-    return () => ended.abort()
-  }, [object])
+  const { known: explanation, problem } = useRepeated(explain, explainEveryMs, [object])
   return { explanation, problem }
 }

@@ -16,6 +16,7 @@ import { DomainLink } from './domain-link.tsx'
 import { serviceByUuid, services, serviceState } from './store.ts'
 import type { Service } from './store.ts'
 import { Traffic } from './traffic.tsx'
+import { ServiceUsage } from './usage-view.tsx'
 
 const back = { title: 'Services', address: addressOf('services') }
 
@@ -59,6 +60,7 @@ function Present({ service }: { readonly service: Service }): VNode {
         <Ports service={service} does={doesAtPort} />
       </div>
       <Members service={service} />
+      <ServiceUsage uuid={uuid} />
       <Traffic uuid={uuid} />
       <section class="card" aria-label="Facts">
         <dl class="facts card-body">

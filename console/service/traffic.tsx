@@ -1,9 +1,8 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { one } from '../../src/client/answers.ts'
 import type { Entry } from '../../src/client/answers.ts'
-import { pause } from '../../src/client/pause.ts'
-import { api, sentenceOf } from '../frame/api.ts'
+import { api } from '../frame/api.ts'
+import { useRepeated } from '../frame/repeated.ts'
 import { secondsText } from '../frame/time.ts'
 
 type Metrics = Entry<'GetServiceMetricsAnswer'>
@@ -19,6 +18,12 @@ const outcomes = [
   ['1xx', 'Switched to another protocol'],
 ] as const
 
+/** The shares of requests of which the longest time is told. */
+const shares = [
+  [0.5, 'Half of them took'],
+  [0.99, '99 % of them took'],
+] as const
+
 const wakes = [
   ['restore', 'From its kept memory'],
   ['template', 'From a template'],
@@ -27,7 +32,14 @@ const wakes = [
 
 /** How many requests there were, how long they took, and how instances woke for them. */
 export function Traffic({ uuid }: { readonly uuid: string }): VNode {
-  const { metrics, problem } = useMetrics(uuid)
+  const { known: metrics, problem } = useRepeated(
+    async (signal) => {
+      const params = { path: { object: uuid } }
+      return one(await api.GET('/v1/services/{object}/metrics', { params, signal }))
+    },
+    readEveryMs,
+    [uuid],
+  )
   return (
     <section class="card" aria-labelledby="traffic" aria-busy={metrics === undefined}>
       <div class="card-head">
@@ -74,6 +86,12 @@ function Requests({ metrics }: { readonly metrics: Metrics | undefined }): VNode
             {metrics === undefined || all === 0 ? '–' : secondsText(metrics.request_seconds / all)}
           </td>
         </tr>
+        {shares.map(([share, word]) => (
+          <tr key={share}>
+            <th scope="row">{word}</th>
+            <td class="number">{metrics === undefined ? '–' : withinText(metrics, share)}</td>
+          </tr>
+        ))}
       </tbody>
     </table>
   )
@@ -107,26 +125,14 @@ function Wakes({ metrics }: { readonly metrics: Metrics | undefined }): VNode {
   )
 }
 
-function useMetrics(uuid: string) {
-  const [metrics, setMetrics] = useState<Metrics>()
-  const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    const ended = new AbortController()
-    const read = async (): Promise<void> => {
-      while (!ended.signal.aborted) {
-        const params = { path: { object: uuid } }
-        try {
-          setMetrics(one(await api.GET('/v1/services/{object}/metrics', { params, signal: ended.signal })))
-          setProblem(undefined)
-        } catch (error) {
-          if (ended.signal.aborted) return
-          setProblem(sentenceOf(error))
-        }
-        await pause(readEveryMs, ended.signal)
-      }
-    }
-    void read()
-    return () => ended.abort()
-  }, [uuid])
-  return { metrics, problem }
+/**
+ * How long this share of the requests took at most, as far as the bounds of the durations tell. WebSockets are
+ * in no duration.
+ */
+function withinText({ request_durations: durations, requests }: Metrics, share: number): string {
+  const all = Object.values({ ...requests, '1xx': 0 }).reduce((sum, count) => sum + count, 0)
+  if (all === 0) return '–'
+  const bound = durations.find(({ count }) => count >= share * all)
+  if (bound !== undefined) return `at most ${secondsText(bound.within_seconds)}`
+  return `more than ${secondsText(durations.at(-1)?.within_seconds ?? 0)}`
 }

@@ -3784,6 +3784,13 @@ export interface components {
                     };
                     /** @description Seconds in all. */
                     request_seconds: number;
+                    /** @description How many requests took how long, from the shortest bound on. Those above all are in `requests` alone. */
+                    request_durations: {
+                        /** @description A bound of durations. */
+                        within_seconds: number;
+                        /** @description Requests that took no longer. */
+                        count: number;
+                    }[];
                     /** @description Wakes for traffic of the service, by how the VM came up. */
                     wakes: {
                         boot: {
@@ -3857,6 +3864,13 @@ export interface components {
                     };
                     /** @description Seconds in all. */
                     request_seconds: number;
+                    /** @description How many requests took how long, from the shortest bound on. Those above all are in `requests` alone. */
+                    request_durations: {
+                        /** @description A bound of durations. */
+                        within_seconds: number;
+                        /** @description Requests that took no longer. */
+                        count: number;
+                    }[];
                     /** @description Wakes for traffic of the service, by how the VM came up. */
                     wakes: {
                         boot: {

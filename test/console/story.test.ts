@@ -112,6 +112,8 @@ describe('the console of a stack', function () {
       await page.goto(`${consoleUrl}console/services/${service.uuid}`)
       await untilShown(page, /Who serves\s+2\s+crowded\s+Running\s+crowded-\w+\s+Running/, vmLimitMs)
       await untilShown(page, /Answered 2xx\s+[1-9]/)
+      await untilShown(page, /99 % of them took\s+(at most|more than) [\d.]+ m?s/)
+      await untilShown(page, /Last 30 days[^]* of processor time, .* [1-9]\d* requests/, vmLimitMs)
       await load.end()
     })
 
@@ -121,7 +123,7 @@ describe('the console of a stack', function () {
       await page.locator('dialog button.danger').click()
       await untilShown(page, 'crowded has no autoscale any more.')
       await page.goto(`${consoleUrl}console/services/${service?.uuid}`)
-      await untilShown(page, /Who serves\s+1\s+crowded\s+Running\s+Requests and wakes/, vmLimitMs)
+      await untilShown(page, /Who serves\s+1\s+crowded\s+Running\s+Last hour/, vmLimitMs)
       assert.deepEqual(chromium.faults, [])
     })
   })

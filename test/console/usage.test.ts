@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { seriesOf, sleepsIn, sumText } from '../../console/instance/usage-data.ts'
-import type { UsageStep } from '../../console/instance/usage-data.ts'
+import { seriesOf, sleepsIn, sumText } from '../../console/usage/usage-data.ts'
+import type { UsageStep } from '../../console/usage/usage-data.ts'
 import type { UserEvent } from '../../src/client/event-stream.ts'
 import { findings } from '../support/console-axe.ts'
 import { signIn, untilShown } from '../support/console-browser.ts'
@@ -64,6 +64,18 @@ describe('the usage of an instance in the console', () => {
       assert.deepEqual(sleepsIn([], span, false), [])
     })
 
+    it('with how many ran, were in flight, and how long one took', () => {
+      const steps = [
+        step(0, { seen_ms: 15_000, cpu_time_ms: 7_500, in_flight_ms: 2_000 }),
+        step(2, { nrequests: 0 }),
+      ]
+      const series = seriesOf(steps, stepMs, { fromMs: startMs, toMs: startMs + 2 * stepMs })
+      assert.deepEqual(series.running, [3, null, 1])
+      assert.deepEqual(series.millicores, [1_500, null, 100])
+      assert.deepEqual(series.inFlight, [0.4, null, 0])
+      assert.deepEqual(series.requestS, [0.2, null, null])
+    })
+
     it('in a sentence too', () => {
       assert.equal(sumText([]), 'It did not run in this time.')
       assert.equal(
@@ -116,6 +128,32 @@ describe('the usage of an instance in the console', () => {
       assert.equal(await page.evaluate('document.querySelectorAll(".charts canvas").length'), 4)
       assert.equal(await page.evaluate('document.querySelector(".charts").clientHeight'), before)
       assert.deepEqual(await findings(page), [])
+    })
+
+    it('for a service too, with the time of a request and how many instances ran', async () => {
+      const { api, user, page } = scene
+      const { service_group: service } = await user.api.one('createInstances', {
+        body: { name: 'web', image: 'hello', service_group: { services: [{ port: 443 }] } },
+      })
+      const atMs = Math.floor(Date.now() / stepMs) * stepMs - stepMs
+      const counters = { rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0, wakes: 0 }
+      const used = { ...counters, atMs, seenMs: 10_000, rssBytes: 50e6, cpuTimeMs: 1_500 }
+      api.nodes.histories.set(`local ${service?.uuid}`, [{ ...used, handled: 40, inFlightMs: 8_000 }])
+      await signIn(page, user.token)
+      await scene.open(
+        `services/${service?.uuid}`,
+        '1.5 s of processor time, at most 48 MiB of memory, 40 requests',
+      )
+      await page.waitForFunction("document.querySelectorAll('.charts canvas').length === 4")
+      await page.hover('.charts canvas')
+      const legends = 'Array.from(document.querySelectorAll(".u-title"), (title) => title.innerText)'
+      assert.deepEqual(await page.evaluate(legends), [
+        'Requests and connections',
+        'Time of a request',
+        'Processor',
+        'Instances that run',
+      ])
+      await scene.assertFit(`services/${service?.uuid}`, '1.5 s of processor time')
     })
   })
 })

@@ -75,6 +75,6 @@ export function consoleScene(settings: NonNullable<Parameters<typeof startTestAp
 async function takePicture(page: Page, at: string, scheme: string): Promise<void> {
   const directory = process.env['ROOST_SHOTS']
   if (directory === undefined) return
-  const name = at.replaceAll('/', '-').replaceAll(/[0-9a-f-]{36}/g, 'one')
+  const name = at.replaceAll(/[0-9a-f-]{36}/g, 'one').replaceAll('/', '-')
   await page.screenshot({ path: `${directory}/${name}-${scheme}.png`, fullPage: true })
 }

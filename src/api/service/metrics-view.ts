@@ -43,6 +43,10 @@ export function presentServiceMetrics(service: MeteredService): Metrics {
     instances: Object.fromEntries(countsByState(service)),
     requests: Object.fromEntries(statusClasses.map((status) => [status, requests[status] ?? 0])),
     request_seconds: durations.seconds,
+    request_durations: requestBoundsSeconds.map((bound, index) => ({
+      within_seconds: bound,
+      count: durations.counts.slice(0, index + 1).reduce((sum, each) => sum + each, 0),
+    })),
     wakes: Object.fromEntries(
       Object.values(StartKind).map((kind) => {
         const { counts, seconds } = wakes[kind] ?? noDurations(wakeBoundsSeconds)

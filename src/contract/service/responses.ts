@@ -78,6 +78,16 @@ export const serviceMetrics = closed({
     { description: 'Answered requests by class of status; 499: the client left before.' },
   ),
   request_seconds: time,
+  request_durations: Type.Array(
+    closed({
+      within_seconds: Type.Number({ description: 'A bound of durations.' }),
+      count: count('Requests that took no longer.'),
+    }),
+    {
+      description:
+        'How many requests took how long, from the shortest bound on. Those above all are in `requests` alone.',
+    },
+  ),
   wakes: closed(
     Object.fromEntries(
       Object.values(StartKind).map((kind) => [kind, closed({ count: count('Wakes.'), seconds: time })]),

@@ -7,13 +7,15 @@ import type { PartClient } from '../../../src/control/part-client.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi } from '../../support/api-server.ts'
 
+const durations = { counts: [1, 0, 2, 0, 0, 0, 0, 0, 0], seconds: 0.2 }
+const counted = { ...noTraffic, requests: { '5xx': 3 }, durations }
 const parts: PartClient = {
   places: [{ part: 'gateway', name: '10.0.0.2:7073', address: 'http://10.0.0.2:7073' }],
   readMetrics: async () => await Promise.reject(new PartUnreachable('silent')),
   readTraffic: async (uuids) => [
     {
       gateway: '1',
-      traffic: Object.fromEntries(uuids.map((uuid) => [uuid, { ...noTraffic, requests: { '5xx': 3 } }])),
+      traffic: Object.fromEntries(uuids.map((uuid) => [uuid, counted])),
     },
   ],
   async close() {},
@@ -70,6 +72,20 @@ describe('metrics by a token with the scope metrics', () => {
     const named = new Set([...text.matchAll(/service_name="([^"]*)"/g)].map(([, name]) => name))
     assert.deepEqual([...named], services.slice(0, 1))
     assert.match(text, /^service_requests_total\{[^}]*gateway="1",status="5xx"\} 3$/m)
+    const headers = { accept: 'application/json' }
+    const { json } = await api.send({ path: '/v1/services/metrics', token, headers })
+    const within = json.data.service_groups[0].request_durations as {
+      within_seconds: number
+      count: number
+    }[]
+    assert.deepEqual(
+      within.slice(0, 3).map(({ within_seconds: bound, count }) => [bound, count]),
+      [
+        [0.01, 1],
+        [0.05, 1],
+        [0.1, 3],
+      ],
+    )
     const instances = await api.send({ path: '/v1/instances/metrics', token })
     assert.match(instances.text, /^instance_info\{[^}]*service_name="[^"]+"\} 1$/m)
   })

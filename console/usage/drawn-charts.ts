@@ -3,21 +3,30 @@ import type { AlignedData, Options } from 'uplot'
 import { shortDayText, fullTime, minuteText } from '../frame/time.ts'
 import type { Span, Values } from './usage-data.ts'
 
-/** One chart over time, with the sleeps and wakes of the instance drawn in. */
-export interface UsageChart {
+export interface ChartLine {
+  readonly label: string
+  readonly colour: string
+  readonly values: Values
+  /** Whether the value changes at once and stays until the next one, like a number of instances. */
+  readonly isStepped?: boolean
+  /** A bound or another value to compare with: thin, dashed and without a ground. */
+  readonly isBound?: boolean
+}
+
+/** One chart over time. */
+export interface Chart {
   readonly title: string
-  readonly lines: readonly {
-    readonly label: string
-    readonly colour: string
-    readonly values: Values
-  }[]
+  readonly lines: readonly ChartLine[]
   readonly text: (value: number) => string
 }
 
 export interface ChartTimes {
+  /** In seconds since 1970. */
   readonly times: readonly number[]
-  readonly sleeps: readonly Span[]
-  readonly wakes: readonly number[]
+  /** Spans with another ground: it slept. */
+  readonly sleeps?: readonly Span[]
+  /** Moments with a mark, in seconds: it woke, or something was decided. */
+  readonly marks?: readonly number[]
 }
 
 const height = 150
@@ -32,7 +41,7 @@ export class DrawnCharts {
   readonly #resized: ResizeObserver
   #times: ChartTimes
 
-  constructor(into: HTMLElement, charts: readonly UsageChart[], times: ChartTimes) {
+  constructor(into: HTMLElement, charts: readonly Chart[], times: ChartTimes) {
     this.#times = times
     this.#plots = charts.map((chart) => {
       const options = optionsOf(chart, () => this.#times, into.clientWidth)
@@ -45,7 +54,7 @@ export class DrawnCharts {
   }
 
   /** Shows later values in the same charts. */
-  update(charts: readonly UsageChart[], times: ChartTimes): void {
+  update(charts: readonly Chart[], times: ChartTimes): void {
     this.#times = times
     for (const [index, plot] of this.#plots.entries()) plot.setData(dataOf(charts[index]!, times))
   }
@@ -56,11 +65,11 @@ export class DrawnCharts {
   }
 }
 
-function dataOf({ lines }: UsageChart, { times }: ChartTimes): AlignedData {
+function dataOf({ lines }: Chart, { times }: ChartTimes): AlignedData {
   return [[...times], ...lines.map(({ values }) => [...values])]
 }
 
-function optionsOf({ title, lines, text }: UsageChart, times: () => ChartTimes, width: number): Options {
+function optionsOf({ title, lines, text }: Chart, times: () => ChartTimes, width: number): Options {
   const faint = colourOf('--ink-faint')
   const grid = { stroke: colourOf('--line'), width: 1 }
   const font = `12px ${getComputedStyle(document.body).fontFamily}`
@@ -84,16 +93,21 @@ function optionsOf({ title, lines, text }: UsageChart, times: () => ChartTimes, 
         label: 'Time',
         value: (_: UPlot, time: number | null) => (time === null ? '–' : fullTime(isoOf(time))),
       },
-      ...lines.map(({ label, colour }) => ({
+      ...lines.map(({ label, colour, isStepped, isBound }) => ({
         label,
         stroke: colourOf(colour),
-        fill: `color-mix(in srgb, ${colourOf(colour)} 12%, transparent)`,
-        width: 1.5,
-        points: { size: 3 },
+        ...(isBound === true
+          ? { width: 1, dash: [4, 4], points: { show: false } }
+          : {
+              width: 1.5,
+              fill: `color-mix(in srgb, ${colourOf(colour)} 12%, transparent)`,
+              points: { size: 3 },
+            }),
+        ...(isStepped === true && { paths: UPlot.paths.stepped!({ align: 1 }) }),
         value: (_: UPlot, value: number | null) => (value === null ? '–' : text(value)),
       })),
     ],
-    hooks: { drawClear: [(plot) => drawSleeps(plot, times())], draw: [(plot) => drawWakes(plot, times())] },
+    hooks: { drawClear: [(plot) => drawSleeps(plot, times())], draw: [(plot) => drawMarks(plot, times())] },
   }
 }
 
@@ -107,7 +121,7 @@ function isoOf(seconds: number): string {
   return new Date(seconds * 1_000).toISOString()
 }
 
-function drawSleeps(plot: UPlot, { sleeps }: ChartTimes): void {
+function drawSleeps(plot: UPlot, { sleeps = [] }: ChartTimes): void {
   const { ctx, bbox } = plot
   ctx.save()
   ctx.fillStyle = colourOf('--sleeps-soft')
@@ -119,13 +133,13 @@ function drawSleeps(plot: UPlot, { sleeps }: ChartTimes): void {
   ctx.restore()
 }
 
-function drawWakes(plot: UPlot, { wakes }: ChartTimes): void {
+function drawMarks(plot: UPlot, { marks = [] }: ChartTimes): void {
   const { ctx, bbox } = plot
   ctx.save()
   ctx.fillStyle = colourOf('--sleeps')
   const size = 4 * devicePixelRatio
-  for (const wake of wakes) {
-    const x = plot.valToPos(wake, 'x', true)
+  for (const mark of marks) {
+    const x = plot.valToPos(mark, 'x', true)
     ctx.beginPath()
     ctx.moveTo(x - size, bbox.top)
     ctx.lineTo(x + size, bbox.top)

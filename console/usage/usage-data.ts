@@ -1,7 +1,8 @@
 import type { Entry } from '../../src/client/answers.ts'
 import type { UserEvent } from '../../src/client/event-stream.ts'
 
-export type UsageStep = Entry<'GetInstanceUsageAnswer'>['usage'][number]
+/** A step of the history of an instance, or of all instances of a service together. */
+export type UsageStep = Entry<'GetServiceUsageAnswer'>['usage'][number]
 
 /** A time span in milliseconds. */
 export interface Span {
@@ -15,12 +16,20 @@ export type Values = readonly (number | null)[]
 export interface UsageSeries {
   /** The beginnings of the steps, in seconds. */
   readonly times: readonly number[]
-  /** Processor time per time, in percent of one processor. */
+  /** Processor time per time that it ran, in percent of one processor. */
   readonly processor: Values
+  /** Processor time per second, in thousandths of one processor. */
+  readonly millicores: Values
   readonly memoryMb: Values
   readonly receivedPerS: Values
   readonly sentPerS: Values
   readonly requestsPerS: Values
+  /** How many requests were in flight in the mean. */
+  readonly inFlight: Values
+  /** How long a request took in the mean, in seconds. */
+  readonly requestS: Values
+  /** How many instances ran in the mean. */
+  readonly running: Values
   /** The beginnings of the steps in which it woke, in seconds. */
   readonly wakes: readonly number[]
 }
@@ -40,6 +49,7 @@ export function seriesOf(usage: readonly UsageStep[], stepMs: number, span: Span
   return {
     times: beginsMs.map((ms) => ms / 1_000),
     processor: perStep((step) => (100 * step.cpu_time_ms) / Math.max(step.seen_ms, 1)),
+    millicores: perStep((step) => (1_000 * step.cpu_time_ms) / stepMs),
     // An instance that slept at the sample has no memory of a VM; how much it had before is not known.
     memoryMb: steps.map((step) =>
       step === undefined || step.rss_bytes === 0 ? null : step.rss_bytes / mebibyte,
@@ -47,6 +57,12 @@ export function seriesOf(usage: readonly UsageStep[], stepMs: number, span: Span
     receivedPerS: perStep((step) => step.rx_bytes / stepS),
     sentPerS: perStep((step) => step.tx_bytes / stepS),
     requestsPerS: perStep((step) => step.nrequests / stepS),
+    inFlight: perStep((step) => step.in_flight_ms / stepMs),
+    // So many are in flight as arrive in the time that one takes.
+    requestS: steps.map((step) =>
+      step === undefined || step.nrequests === 0 ? null : step.in_flight_ms / 1_000 / step.nrequests,
+    ),
+    running: perStep((step) => step.seen_ms / stepMs),
     wakes: beginsMs.filter((ms) => (byTime.get(ms)?.nwakes ?? 0) > 0).map((ms) => ms / 1_000),
   }
 }
@@ -90,4 +106,15 @@ export function sumText(usage: readonly UsageStep[]): string {
   const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`
   const memory = mostMb === 0 ? '' : `at most ${Math.round(mostMb)} MiB of memory, `
   return `${cpuS.toFixed(1)} s of processor time, ${memory}${counted(requests, 'request')}, ${counted(wakes, 'wake')}.`
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes < 1_024) return `${Math.round(bytes)} B`
+  if (bytes < mebibyte) return `${(bytes / 1_024).toFixed(1)} KiB`
+  return `${(bytes / mebibyte).toFixed(1)} MiB`
+}
+
+/** A number with one digit behind the point if it is small. */
+export function numberText(value: number): string {
+  return value < 10 ? value.toFixed(1) : String(Math.round(value))
 }
