@@ -126,8 +126,8 @@ function Wakes({ metrics }: { readonly metrics: Metrics | undefined }): VNode {
 }
 
 /**
- * How long this share of the requests took at most, as far as the bounds of the durations tell. WebSockets are
- * in no duration.
+ * How long this share of the requests took at most, as far as the bounds of the durations tell. WebSockets
+ * are in no duration.
  */
 function withinText({ request_durations: durations, requests }: Metrics, share: number): string {
   const all = Object.values({ ...requests, '1xx': 0 }).reduce((sum, count) => sum + count, 0)
