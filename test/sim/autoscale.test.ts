@@ -6,7 +6,8 @@ import { simulateAutoscale } from '../../src/domain/autoscale/simulation.ts'
 import type { SimulatedMoment, SimulationSettings } from '../../src/domain/autoscale/simulation.ts'
 import { SimulationTally } from '../../src/domain/autoscale/simulation-report.ts'
 import type { SimulationReport } from '../../src/domain/autoscale/simulation-report.ts'
-import { CurveShape, loadCurve } from '../../src/domain/autoscale/load-curve.ts'
+import { CurveShape, demandOf, loadCurve } from '../../src/domain/autoscale/load-curve.ts'
+import type { LoadCurve } from '../../src/domain/autoscale/load-curve.ts'
 import type { SimulatedTroubles } from '../../src/domain/autoscale/simulated-troubles.ts'
 import { Dice } from './dice.ts'
 
@@ -58,11 +59,13 @@ function configurationOf(kind: keyof typeof policies, told: Partial<AutoscaleCon
   return { minSize: 1, maxSize: 8, warmupMs: 1_000, cooldownMs: 1_000, policies: policies[kind], ...told }
 }
 
-type Told = Pick<SimulationSettings, 'demand'> & Partial<SimulationSettings>
+/** The demand is told in busy instances. */
+type Told = { readonly demand: LoadCurve } & Partial<Omit<SimulationSettings, 'demand'>>
 
 function settingsOf(told: Told): SimulationSettings {
   const configuration = configurationOf('careful')
-  return { configuration, capacities, bootMs: 1_500, seed: 1, durationMs: hourMs, ...told }
+  const demand = demandOf(told.demand, capacities)
+  return { configuration, capacities, bootMs: 1_500, seed: 1, durationMs: hourMs, ...told, demand }
 }
 
 function play(told: Told): {

@@ -5,7 +5,7 @@ import { eachMetric } from '../../domain/autoscale/looks.ts'
 import { AutoscaleMetric } from '../../domain/autoscale/policy.ts'
 import type { AutoscaleConfiguration } from '../../domain/autoscale/policy.ts'
 import type { MetricValues } from '../../domain/autoscale/proposal.ts'
-import { CurveShape, loadCurve, recordedLoad } from '../../domain/autoscale/load-curve.ts'
+import { CurveShape, demandOf, loadCurve, recordedLoad } from '../../domain/autoscale/load-curve.ts'
 import { inputName, readBounded } from '../bounded-input.ts'
 import { CliFailure } from '../cli-failure.ts'
 import type { OutputOptions } from '../output.ts'
@@ -103,7 +103,7 @@ export async function simulationOf(
     seed,
     failing,
     ...(quota !== undefined && { quota }),
-    demand: (atMs: number) => curve(atMs) / capacities[metric],
+    demand: demandOf((atMs) => curve(atMs) / capacities[metric], capacities),
     durationMs,
   }
   return { settings, metric }

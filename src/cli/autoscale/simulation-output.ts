@@ -12,15 +12,12 @@ export function isTold({ atMs, outcome }: SimulatedMoment, everySeconds: number)
   return outcome !== undefined || atMs % (everySeconds * 1_000) === 0
 }
 
-export function momentsTable(
-  moments: readonly SimulatedMoment[],
-  { metric, settings: { capacities } }: Simulation,
-): string {
+export function momentsTable(moments: readonly SimulatedMoment[], { metric }: Simulation): string {
   const head = ['SECOND', `LOAD (${metric})`, 'PER INSTANCE', 'SIZE', 'WARM', 'NEEDED', 'WHAT']
   const words = moments.map(whatOf)
   const rows = moments.map((moment, index) => [
     String(moment.atMs / 1_000),
-    shortNumber(moment.demand * capacities[metric]),
+    shortNumber(moment.demand[metric]),
     moment.metrics === undefined ? '-' : shortNumber(moment.metrics[metric]),
     String(moment.size),
     String(moment.warm),

@@ -1,7 +1,24 @@
+import { eachMetric } from './looks.ts'
+import type { MetricValues } from './proposal.ts'
+
 /**
  * The load on all instances of a service together, over time. Pure: the same moment always has the same load.
  */
 export type LoadCurve = (atMs: number) => number
+
+/** What is asked of all instances of a service together, for each metric. */
+export type Demand = (atMs: number) => MetricValues
+
+/**
+ * The demand that keeps so many instances busy with nothing else: at 2.5 it is what two and a half of them can
+ * serve, of each metric.
+ */
+export function demandOf(busy: LoadCurve, capacities: MetricValues): Demand {
+  return (atMs) => {
+    const instances = busy(atMs)
+    return eachMetric((metric) => instances * capacities[metric])
+  }
+}
 
 export const CurveShape = {
   /** Low for a quarter of the period, high for half of it, and low again. */

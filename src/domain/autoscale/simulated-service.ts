@@ -70,14 +70,10 @@ export class SimulatedService {
     })
   }
 
-  /**
-   * What a look sees under the load `demand`, where 1 is all that one instance can serve. The instances that
-   * serve share it.
-   */
-  members(demand: number, nowMs: number): AutoscaleObservation['members'] {
+  /** What a look sees under the demand. The instances that serve share it. */
+  members(demand: MetricValues, nowMs: number): AutoscaleObservation['members'] {
     const { configuration, capacities, isSilent } = this.#world
-    const share = this.serving === 0 ? 0 : demand / this.serving
-    const load = loadAt(share, capacities)
+    const load = loadAt(demand, this.serving, capacities)
     return this.#instances.map(({ member }) => {
       const { startedAtMs = Infinity, name } = member
       const isTold =
@@ -113,7 +109,7 @@ export class SimulatedService {
     nowMs: number,
   ): AlignedSize {
     const { configuration, quota = Infinity } = this.#world
-    const plan = planAlignment(this.members(0, nowMs), {
+    const plan = planAlignment(this.members(nothing, nowMs), {
       target: work.target,
       cause: work.cause,
     })
@@ -173,8 +169,17 @@ function memberAt(
   }
 }
 
-/** The load of an instance that is asked for `share` of what it can serve. What exceeds 1 waits in line. */
-export function loadAt(share: number, capacities: MetricValues): MemberLoad {
-  const served = Math.min(1, share)
-  return eachMetric((metric) => capacities[metric] * (metric === 'in_flight' ? share : served))
+const nothing: MetricValues = eachMetric(() => 0)
+
+/** The load of one of `serving` instances that share the demand. What is more than it can serve waits in line. */
+export function loadAt(demand: MetricValues, serving: number, capacities: MetricValues): MemberLoad {
+  return eachMetric((metric) => {
+    const share = serving === 0 ? 0 : demand[metric] / serving
+    return metric === 'in_flight' ? share : Math.min(share, capacities[metric])
+  })
+}
+
+/** How many instances the demand keeps busy, by the metric that is the narrowest. */
+export function busyWith(demand: MetricValues, capacities: MetricValues): number {
+  return Math.max(...Object.values(eachMetric((metric) => demand[metric] / capacities[metric])))
 }

@@ -35,7 +35,7 @@ export class SimulationTally {
   #held = 0
   #spare = 0
   #missing = 0
-  #demand = 0
+  #busy = 0
   #unserved = 0
   #shortages: number[] = []
   #isShort = false
@@ -45,13 +45,13 @@ export class SimulationTally {
   #failures = 0
 
   add(moment: SimulatedMoment): void {
-    const { held, size, warm, needed, demand, unserved } = moment
+    const { held, size, warm, needed, busy, unserved } = moment
     this.#moments += 1
     this.#held += held
     this.#spare += Math.max(0, held - needed)
     this.#missing += Math.max(0, needed - warm)
-    this.#demand += demand
-    this.#unserved += demand * unserved
+    this.#busy += busy
+    this.#unserved += busy * unserved
     this.#smallest = Math.min(this.#smallest, size)
     this.#largest = Math.max(this.#largest, size)
     this.#noteShortage(warm < needed)
@@ -67,7 +67,7 @@ export class SimulationTally {
       instanceSeconds: this.#held * seconds,
       spareInstanceSeconds: this.#spare * seconds,
       missingInstanceSeconds: this.#missing * seconds,
-      unservedShare: this.#demand === 0 ? 0 : this.#unserved / this.#demand,
+      unservedShare: this.#busy === 0 ? 0 : this.#unserved / this.#busy,
       shortages: shortages.length,
       longestShortageMs: shortages.reduce((longest, ms) => Math.max(longest, ms), 0),
       meanShortageMs: shortages.length === 0 ? 0 : total / shortages.length,

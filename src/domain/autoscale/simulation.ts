@@ -9,22 +9,22 @@ import { sizeOf, Standing } from './members.ts'
 import type { AutoscaleConfiguration } from './policy.ts'
 import { proposeSize } from './proposal.ts'
 import type { MetricValues } from './proposal.ts'
-import type { LoadCurve } from './load-curve.ts'
-import { loadAt, SimulatedService } from './simulated-service.ts'
+import type { Demand } from './load-curve.ts'
+import { busyWith, loadAt, SimulatedService } from './simulated-service.ts'
 import type { SimulatedWorld } from './simulated-service.ts'
 
 export interface SimulationSettings extends SimulatedWorld {
-  /**
-   * The demand in instances that are busy with nothing else: 2.5 is what two and a half of them can serve.
-   */
-  readonly demand: LoadCurve
+  readonly demand: Demand
   readonly durationMs: number
 }
 
 /** One moment of a simulation. */
 export interface SimulatedMoment {
   readonly atMs: number
-  readonly demand: number
+  /** What is asked of all instances together. */
+  readonly demand: MetricValues
+  /** How many instances that would keep busy: 2.5 is what two and a half of them can serve. */
+  readonly busy: number
   /** The share of the demand that nobody serves. */
   readonly unserved: number
   /** The size at the look, before anything is done. */
@@ -60,6 +60,7 @@ export function* simulateAutoscale(settings: SimulationSettings): Generator<Simu
   for (let nowMs = 0; nowMs <= settings.durationMs; nowMs += observationIntervalMs) {
     service.advance(nowMs)
     const demand = settings.demand(nowMs)
+    const busy = busyWith(demand, settings.capacities)
     const { serving } = service
     const members = service.members(demand, nowMs)
     const warm = service.warm(nowMs)
@@ -79,7 +80,8 @@ export function* simulateAutoscale(settings: SimulationSettings): Generator<Simu
     yield {
       atMs: nowMs,
       demand,
-      unserved: demand === 0 ? 0 : Math.max(0, 1 - serving / demand),
+      busy,
+      unserved: busy === 0 ? 0 : Math.max(0, 1 - serving / busy),
       size,
       serving,
       servingThen: service.serving,
@@ -116,11 +118,11 @@ export function neededSize(
     readonly configuration: AutoscaleConfiguration
     readonly capacities: MetricValues
   },
-  demand: number,
+  demand: MetricValues,
 ): number {
   const { minSize, maxSize, policies } = settings.configuration
   for (let size = Math.max(1, minSize); size < maxSize; size++) {
-    const proposal = proposeSize(policies, size, loadAt(demand / size, settings.capacities))
+    const proposal = proposeSize(policies, size, loadAt(demand, size, settings.capacities))
     if (proposal === undefined || proposal.size <= size) return size
   }
   return maxSize
