@@ -30,6 +30,7 @@ import { autoscaleCreate } from './autoscale/create.ts'
 import { autoscaleDelete } from './autoscale/delete.ts'
 import { autoscaleExplain } from './autoscale/explain.ts'
 import { autoscaleStatus } from './autoscale/status.ts'
+import { autoscaleTry } from './autoscale/try.ts'
 import { certificatesCreate } from './certificate/create.ts'
 import { certificatesDelete } from './certificate/delete.ts'
 import { certificatesExplain } from './certificate/explain.ts'
@@ -104,6 +105,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     getAutoscale: autoscaleStatus(deps),
     deleteAutoscale: autoscaleDelete(deps),
     explainAutoscale: autoscaleExplain(deps),
+    tryAutoscale: autoscaleTry(deps),
     addAutoscalePolicies: policiesAdd(deps),
     getAutoscalePolicies: policiesStatus(deps),
     deleteAutoscalePolicies: policiesDelete(deps),

@@ -641,6 +641,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/services/autoscale/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try autoscale of services on their recorded load
+         * @description Tells what a configuration would have done with the load of the last hour or day. Nothing of the service changes. What the body leaves out is that of the present configuration, or the default without one. Needs a token with the scope `read`.
+         */
+        post: operations["tryAutoscale"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}/autoscale/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try autoscale of services on their recorded load
+         * @description Tells what a configuration would have done with the load of the last hour or day. Nothing of the service changes. What the body leaves out is that of the present configuration, or the default without one. Needs a token with the scope `read`.
+         */
+        post: operations["tryAutoscaleLocal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/services/{owner}/autoscale/policies": {
         parameters: {
             query?: never;
@@ -4073,21 +4113,6 @@ export interface components {
             warmup_time_ms?: number | null;
             /** @description How long an instance that is given back may drain at most; default 1000. */
             cooldown_time_ms?: number | null;
-            /** @description The instance that is cloned. It is attached to the service. */
-            master: {
-                /** @description Identifier given at creation. */
-                uuid?: string | null;
-                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
-                name?: string | null;
-            } | {
-                /** @enum {unknown} */
-                name?: "" | null;
-                uuid: string;
-            } | {
-                /** @enum {unknown} */
-                uuid?: "" | null;
-                name: string;
-            };
             /** @description Policies to begin with. */
             policies?: {
                 /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
@@ -4121,6 +4146,21 @@ export interface components {
                     upper_bound: string | number;
                 })[];
             }[] | null;
+            /** @description The instance that is cloned. It is attached to the service. */
+            master: {
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            };
         } | {
             /** @enum {unknown} */
             name?: "" | null;
@@ -4137,21 +4177,6 @@ export interface components {
             warmup_time_ms?: number | null;
             /** @description How long an instance that is given back may drain at most; default 1000. */
             cooldown_time_ms?: number | null;
-            /** @description The instance that is cloned. It is attached to the service. */
-            master: {
-                /** @description Identifier given at creation. */
-                uuid?: string | null;
-                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
-                name?: string | null;
-            } | {
-                /** @enum {unknown} */
-                name?: "" | null;
-                uuid: string;
-            } | {
-                /** @enum {unknown} */
-                uuid?: "" | null;
-                name: string;
-            };
             /** @description Policies to begin with. */
             policies?: {
                 /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
@@ -4185,6 +4210,21 @@ export interface components {
                     upper_bound: string | number;
                 })[];
             }[] | null;
+            /** @description The instance that is cloned. It is attached to the service. */
+            master: {
+                /** @description Identifier given at creation. */
+                uuid?: string | null;
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name?: string | null;
+            } | {
+                /** @enum {unknown} */
+                name?: "" | null;
+                uuid: string;
+            } | {
+                /** @enum {unknown} */
+                uuid?: "" | null;
+                name: string;
+            };
         };
         CreateAutoscaleAnswer: {
             /** @constant */
@@ -4654,6 +4694,290 @@ export interface components {
                          */
                         at: string;
                         /** @description What was decided and why. */
+                        what: string;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        TryAutoscaleObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Fewest instances; default 1. The account's limits are narrower: `limits.min_autoscale_size` to `limits.max_autoscale_size` in `GET /v1/users/quotas`. */
+            min_size?: number | null;
+            /** @description Most instances; default 4. The account's limits are narrower: `limits.min_autoscale_size` to `limits.max_autoscale_size` in `GET /v1/users/quotas`. */
+            max_size?: number | null;
+            /** @description How long a new instance runs before it counts for the metric; default 1000. */
+            warmup_time_ms?: number | null;
+            /** @description How long an instance that is given back may drain at most; default 1000. */
+            cooldown_time_ms?: number | null;
+            /** @description Policies to begin with. */
+            policies?: {
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name: string;
+                /**
+                 * @description The one type of policy that there is.
+                 * @enum {string}
+                 */
+                type: "step";
+                /**
+                 * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second; default cpu.
+                 * @enum {string|null}
+                 */
+                metric?: "cpu" | "in_flight" | "requests_per_second" | null;
+                /**
+                 * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent; default change. `absolute` is another word for `exact`.
+                 * @enum {string|null}
+                 */
+                adjustment_type?: "change" | "exact" | "percent" | "absolute" | null;
+                /** @description Ascending, without gap or overlap. */
+                steps: ({
+                    /** @description Least value of the step, from 0 to 1000000000; absent or null: open on this side. */
+                    lower_bound?: number | null;
+                    /** @description Where the step ends; the value itself belongs to the next one, from 0 to 1000000000; absent or null: open on this side. */
+                    upper_bound?: number | null;
+                    /** @description From -1000000 to 1000000; negative ones give instances back. */
+                    adjustment: number;
+                } | {
+                    lower_bound: string | number;
+                } | {
+                    upper_bound: string | number;
+                })[];
+            }[] | null;
+            /**
+             * @description The recorded time: the last hour by steps of 5 s, or the last day by steps of 5 min; default `1h`.
+             * @enum {string|null}
+             */
+            last?: "1h" | "1d" | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        TryAutoscaleParameters: {
+            /** @description Fewest instances; default 1. The account's limits are narrower: `limits.min_autoscale_size` to `limits.max_autoscale_size` in `GET /v1/users/quotas`. */
+            min_size?: number | null;
+            /** @description Most instances; default 4. The account's limits are narrower: `limits.min_autoscale_size` to `limits.max_autoscale_size` in `GET /v1/users/quotas`. */
+            max_size?: number | null;
+            /** @description How long a new instance runs before it counts for the metric; default 1000. */
+            warmup_time_ms?: number | null;
+            /** @description How long an instance that is given back may drain at most; default 1000. */
+            cooldown_time_ms?: number | null;
+            /** @description Policies to begin with. */
+            policies?: {
+                /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                name: string;
+                /**
+                 * @description The one type of policy that there is.
+                 * @enum {string}
+                 */
+                type: "step";
+                /**
+                 * @description What is looked at, as the mean per instance: `cpu` in millicores, requests and connections in flight, or those finished per second; default cpu.
+                 * @enum {string|null}
+                 */
+                metric?: "cpu" | "in_flight" | "requests_per_second" | null;
+                /**
+                 * @description Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent; default change. `absolute` is another word for `exact`.
+                 * @enum {string|null}
+                 */
+                adjustment_type?: "change" | "exact" | "percent" | "absolute" | null;
+                /** @description Ascending, without gap or overlap. */
+                steps: ({
+                    /** @description Least value of the step, from 0 to 1000000000; absent or null: open on this side. */
+                    lower_bound?: number | null;
+                    /** @description Where the step ends; the value itself belongs to the next one, from 0 to 1000000000; absent or null: open on this side. */
+                    upper_bound?: number | null;
+                    /** @description From -1000000 to 1000000; negative ones give instances back. */
+                    adjustment: number;
+                } | {
+                    lower_bound: string | number;
+                } | {
+                    upper_bound: string | number;
+                })[];
+            }[] | null;
+            /**
+             * @description The recorded time: the last hour by steps of 5 s, or the last day by steps of 5 min; default `1h`.
+             * @enum {string|null}
+             */
+            last?: "1h" | "1d" | null;
+        };
+        TryAutoscaleAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * @description The recorded time: the last hour by steps of 5 s, or the last day by steps of 5 min; default `1h`.
+                     * @enum {string}
+                     */
+                    last: "1h" | "1d";
+                    /** @description Length of a step. */
+                    step_ms: number;
+                    /** @description The result in sentences. */
+                    text: string;
+                    /** @description Instance seconds that there would have been, with starting and draining ones. */
+                    instance_seconds: number;
+                    /** @description Instance seconds that there were. */
+                    ran_instance_seconds: number;
+                    /** @description The fewest instances that there would have been. */
+                    smallest_size: number;
+                    /** @description The most instances that there would have been. */
+                    largest_size: number;
+                    /** @description How many times the size would have changed. */
+                    resizes: number;
+                    /** @description Instance seconds that were missing to what the policies want. */
+                    short_seconds: number;
+                    /** @description Instance seconds beyond what the policies want. */
+                    spare_seconds: number;
+                    /** @description For how long the instances that ran used nearly all their processors: more may have been asked of them. */
+                    saturated_seconds: number;
+                    /** @description `load` is that of all instances together, `metrics` what each would have had. */
+                    steps: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        load: {
+                            /** @description By cpu. */
+                            cpu: number;
+                            /** @description By in_flight. */
+                            in_flight: number;
+                            /** @description By requests_per_second. */
+                            requests_per_second: number;
+                        };
+                        metrics?: {
+                            /** @description By cpu. */
+                            cpu: number;
+                            /** @description By in_flight. */
+                            in_flight: number;
+                            /** @description By requests_per_second. */
+                            requests_per_second: number;
+                        };
+                        /** @description Instances that there would have been at the end of the step. */
+                        size: number;
+                        /** @description Instances that ran, in the mean. */
+                        ran: number;
+                    }[];
+                    /** @description What would have been decided and why, the first 500. */
+                    decisions: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        what: string;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /**
+                     * @description The recorded time: the last hour by steps of 5 s, or the last day by steps of 5 min; default `1h`.
+                     * @enum {string}
+                     */
+                    last: "1h" | "1d";
+                    /** @description Length of a step. */
+                    step_ms: number;
+                    /** @description The result in sentences. */
+                    text: string;
+                    /** @description Instance seconds that there would have been, with starting and draining ones. */
+                    instance_seconds: number;
+                    /** @description Instance seconds that there were. */
+                    ran_instance_seconds: number;
+                    /** @description The fewest instances that there would have been. */
+                    smallest_size: number;
+                    /** @description The most instances that there would have been. */
+                    largest_size: number;
+                    /** @description How many times the size would have changed. */
+                    resizes: number;
+                    /** @description Instance seconds that were missing to what the policies want. */
+                    short_seconds: number;
+                    /** @description Instance seconds beyond what the policies want. */
+                    spare_seconds: number;
+                    /** @description For how long the instances that ran used nearly all their processors: more may have been asked of them. */
+                    saturated_seconds: number;
+                    /** @description `load` is that of all instances together, `metrics` what each would have had. */
+                    steps: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
+                        load: {
+                            /** @description By cpu. */
+                            cpu: number;
+                            /** @description By in_flight. */
+                            in_flight: number;
+                            /** @description By requests_per_second. */
+                            requests_per_second: number;
+                        };
+                        metrics?: {
+                            /** @description By cpu. */
+                            cpu: number;
+                            /** @description By in_flight. */
+                            in_flight: number;
+                            /** @description By requests_per_second. */
+                            requests_per_second: number;
+                        };
+                        /** @description Instances that there would have been at the end of the step. */
+                        size: number;
+                        /** @description Instances that ran, in the mean. */
+                        ran: number;
+                    }[];
+                    /** @description What would have been decided and why, the first 500. */
+                    decisions: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        at: string;
                         what: string;
                     }[];
                 } | {
@@ -8688,6 +9012,78 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ExplainAutoscaleAnswer"];
                     "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    tryAutoscale: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TryAutoscaleObject"] | components["schemas"]["TryAutoscaleObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TryAutoscaleAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    tryAutoscaleLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TryAutoscaleParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TryAutoscaleAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

@@ -14,6 +14,7 @@ import {
   explainAutoscale,
   getAutoscale,
   getAutoscalePolicies,
+  tryAutoscale,
 } from './autoscale/operations.ts'
 import { followEvents, listEvents } from './event/operations.ts'
 import { noParameters } from './fields.ts'
@@ -116,6 +117,7 @@ export const operations = {
   getAutoscale,
   deleteAutoscale,
   explainAutoscale,
+  tryAutoscale,
   addAutoscalePolicies,
   getAutoscalePolicies,
   deleteAutoscalePolicies,

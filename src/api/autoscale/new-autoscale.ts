@@ -5,7 +5,7 @@ import type { OperationBody } from '../../contract/operation.ts'
 import type { Reach } from '../../db/account/reach.ts'
 import type { NewAutoscale } from '../../db/autoscale/configurations.ts'
 import { defaultAutoscale } from '../../domain/autoscale/policy.ts'
-import type { AutoscalePolicy } from '../../domain/autoscale/policy.ts'
+import type { AutoscaleConfiguration, AutoscalePolicy } from '../../domain/autoscale/policy.ts'
 import { readIdentifier } from '../body-identifier.ts'
 import type { Read } from '../body-identifier.ts'
 import { readPolicies } from './new-policies.ts'
@@ -21,23 +21,40 @@ export function readAutoscale(
   place: string,
 ): Read<Omit<NewAutoscale, keyof Reach | 'serviceUuid'>> {
   const master = readIdentifier(given, `'master' of ${place}`)
+  const wishes = readWishes(body, place)
+  if (!master.ok || !wishes.ok) {
+    const problems = [master, wishes].flatMap((read) => (read.ok ? [] : read.problems))
+    return { ok: false, problems }
+  }
+  const { warmupMs = defaultAutoscale.warmupMs, cooldownMs = defaultAutoscale.cooldownMs } = wishes.value
+  return {
+    ok: true,
+    value: { policies: [], ...wishes.value, master: master.value, warmupMs, cooldownMs },
+  }
+}
+
+/** What a body says of a configuration. What it leaves out is absent. */
+export function readWishes(body: Omit<Body, 'master'>, place: string): Read<Partial<AutoscaleConfiguration>> {
   const policies = readPolicies(body.policies ?? [])
   const problems = [
-    ...(master.ok ? [] : master.problems),
     ...crossedSizes(body),
     ...(policies.ok ? repeatedPolicies(policies.value, place) : policies.problems),
   ]
-  if (!master.ok || !policies.ok || problems.length > 0) return { ok: false, problems }
-  const { min_size: minSize, max_size: maxSize } = body
+  if (!policies.ok || problems.length > 0) return { ok: false, problems }
+  const {
+    min_size: minSize,
+    max_size: maxSize,
+    warmup_time_ms: warmupMs,
+    cooldown_time_ms: cooldownMs,
+  } = body
   return {
     ok: true,
     value: {
-      master: master.value,
       ...(minSize !== undefined && { minSize }),
       ...(maxSize !== undefined && { maxSize }),
-      warmupMs: body.warmup_time_ms ?? defaultAutoscale.warmupMs,
-      cooldownMs: body.cooldown_time_ms ?? defaultAutoscale.cooldownMs,
-      policies: policies.value,
+      ...(warmupMs !== undefined && { warmupMs }),
+      ...(cooldownMs !== undefined && { cooldownMs }),
+      ...(body.policies !== undefined && { policies: policies.value }),
     },
   }
 }

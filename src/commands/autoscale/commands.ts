@@ -1,11 +1,12 @@
 import { entriesOf, one, succeeded } from '../../client/answers.ts'
 import type { Entry, Schemas } from '../../client/answers.ts'
-import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import { ExplainedKind } from '../../client/explanation.ts'
 import { explain } from '../instance/explain-command.ts'
 import type { Column } from '../output.ts'
 import { identified, numberOption, queryOf, tellEach, usage } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
+import { readConfiguration } from './configuration-file.ts'
+import { addTryCommand } from './try-command.ts'
 
 type Autoscale = Entry<'GetAutoscaleAnswer'>
 
@@ -16,7 +17,6 @@ interface CreateOptions {
   readonly max?: number
 }
 
-const maxConfigBytes = 100_000
 const size = { min: 0, max: 1_000_000 }
 
 export function addAutoscaleCommands({ program, session }: CommandLine): void {
@@ -46,6 +46,7 @@ export function addAutoscaleCommands({ program, session }: CommandLine): void {
     .command('explain <service>')
     .description('say how a service is scaled, and why')
     .action(async (object: string) => explain(await session(), object, [ExplainedKind.Autoscale]))
+  addTryCommand(autoscale, session)
   autoscale
     .command('rm <services...>')
     .description('scale services no more, and give their clones back')
@@ -59,8 +60,7 @@ export function addAutoscaleCommands({ program, session }: CommandLine): void {
 async function create(session: Session, object: string, options: CreateOptions): Promise<void> {
   const { client, deps } = session
   const { config, master, min, max } = options
-  const given = config === undefined ? {} : parseJson(await deps.readFile(config, maxConfigBytes))
-  if (!isJsonObject(given)) throw usage(`${config} is no JSON object with sizes, times and policies`)
+  const given = await readConfiguration(deps, config)
   const body = {
     ...given,
     ...(master !== undefined && { master: identified(master) }),

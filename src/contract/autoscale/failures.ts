@@ -56,6 +56,22 @@ export const autoscaleFailures = {
     "Value of 'min_size' must not be above that of 'max_size': {min} is above {max}",
   ),
 
+  nothingToTry: failure(
+    ErrorCode.Invalid,
+    200,
+    "Service group '{service}' has no policy to try: give 'policies'",
+  ),
+  nothingRecorded: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Nothing of service group '{service}' was recorded in this time: none of its instances ran, or all of them are gone",
+  ),
+  trialTooLarge: failure(
+    ErrorCode.Invalid,
+    200,
+    "A trial over {seconds} s with 'max_size' {size} is too large: at most {max} instances over that time",
+  ),
+
   autoscaleDisabled: failure(ErrorCode.AutoscaleDisabled, 200, 'Autoscale not enabled for your account'),
   autoscaleSize: failure(
     ErrorCode.AutoscaleSizeOutOfRange,

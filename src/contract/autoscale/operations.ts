@@ -6,6 +6,8 @@ import {
   changedPolicy,
   createAutoscaleBody,
   policyDetails,
+  triedAutoscale,
+  tryAutoscaleBody,
 } from './schemas.ts'
 import { noParameters } from '../fields.ts'
 import { explainedAutoscale } from './explanation.ts'
@@ -136,4 +138,23 @@ export const explainAutoscale = defineOperation({
   textForm: TextForm.Explanation,
   summary: 'Explain the autoscale of services',
   description: 'How a service is scaled, what was decided and why, and what comes next.',
+})
+
+export const tryAutoscale = defineOperation({
+  id: 'tryAutoscale',
+  method: 'POST',
+  path: '/v1/services/autoscale/try',
+  localPath: '/v1/services/{object}/autoscale/try',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Read],
+  withinServices: true,
+  place: 'autoscale trial arguments',
+  body: tryAutoscaleBody,
+  query: noParameters,
+  dataKey: DataKey.ServiceGroups,
+  entry: triedAutoscale,
+  summary: 'Try autoscale of services on their recorded load',
+  description:
+    'Tells what a configuration would have done with the load of the last hour or day. Nothing of the service changes. ' +
+    'What the body leaves out is that of the present configuration, or the default without one.',
 })

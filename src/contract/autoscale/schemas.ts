@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import { AdjustmentType, AutoscaleMetric, defaultAutoscale } from '../../domain/autoscale/policy.ts'
+import { trialTimes } from '../../domain/autoscale/trial.ts'
+import type { TrialTime } from '../../domain/autoscale/trial.ts'
 import {
   adjustmentRange,
   boundRange,
@@ -14,6 +16,7 @@ import {
   identifier,
   nameField,
   statusSuccess,
+  timestampField,
   uuidField,
   vocabulary,
   withinLimits,
@@ -84,7 +87,7 @@ const time = (text: string, defaultMs: number) =>
 
 const sizeLimits = 'limits.min_autoscale_size` to `limits.max_autoscale_size'
 
-export const createAutoscaleBody = closed({
+const wishes = {
   min_size: Type.Optional(withinLimits(`Fewest instances; default ${defaultAutoscale.minSize}.`, sizeLimits)),
   max_size: Type.Optional(withinLimits(`Most instances; default ${defaultAutoscale.maxSize}.`, sizeLimits)),
   warmup_time_ms: time(
@@ -95,13 +98,65 @@ export const createAutoscaleBody = closed({
     'How long an instance that is given back may drain at most',
     defaultAutoscale.cooldownMs,
   ),
+  policies: Type.Optional(
+    Type.Array(addPolicyBody, { maxItems: maxPoliciesPerService, description: 'Policies to begin with.' }),
+  ),
+}
+
+export const createAutoscaleBody = closed({
+  ...wishes,
   master: identifier({
     'x-place': 'autoscale master description',
     description: 'The instance that is cloned. It is attached to the service.',
   }),
-  policies: Type.Optional(
-    Type.Array(addPolicyBody, { maxItems: maxPoliciesPerService, description: 'Policies to begin with.' }),
+})
+
+const trialTime = vocabulary(
+  Object.keys(trialTimes) as readonly TrialTime[],
+  'The recorded time: the last hour by steps of 5 s, or the last day by steps of 5 min; default `1h`.',
+)
+
+export const tryAutoscaleBody = closed({ ...wishes, last: Type.Optional(trialTime) })
+
+const amounts = closed(
+  Object.fromEntries(
+    Object.values(AutoscaleMetric).map((metric) => [metric, Type.Number({ description: `By ${metric}.` })]),
+  ) as Record<AutoscaleMetric, ReturnType<typeof Type.Number>>,
+)
+
+export const triedAutoscale = closed({
+  status: statusSuccess,
+  uuid: uuidField,
+  name: Type.String({ description: 'Name of the service.' }),
+  last: trialTime,
+  step_ms: count('Length of a step.'),
+  text: Type.String({ description: 'The result in sentences.' }),
+  instance_seconds: count('Instance seconds that there would have been, with starting and draining ones.'),
+  ran_instance_seconds: Type.Number({ description: 'Instance seconds that there were.' }),
+  smallest_size: count('The fewest instances that there would have been.'),
+  largest_size: count('The most instances that there would have been.'),
+  resizes: count('How many times the size would have changed.'),
+  short_seconds: Type.Number({
+    description: 'Instance seconds that were missing to what the policies want.',
+  }),
+  spare_seconds: Type.Number({ description: 'Instance seconds beyond what the policies want.' }),
+  saturated_seconds: Type.Number({
+    description:
+      'For how long the instances that ran used nearly all their processors: more may have been asked of them.',
+  }),
+  steps: Type.Array(
+    closed({
+      at: timestampField,
+      load: Type.Unsafe<Record<AutoscaleMetric, number>>(amounts),
+      metrics: Type.Optional(Type.Unsafe<Record<AutoscaleMetric, number>>(amounts)),
+      size: count('Instances that there would have been at the end of the step.'),
+      ran: Type.Number({ description: 'Instances that ran, in the mean.' }),
+    }),
+    { description: '`load` is that of all instances together, `metrics` what each would have had.' },
   ),
+  decisions: Type.Array(closed({ at: timestampField, what: Type.String() }), {
+    description: 'What would have been decided and why, the first 500.',
+  }),
 })
 
 const serviceName = Type.String({ description: 'Name of the service.' })

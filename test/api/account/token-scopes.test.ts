@@ -38,6 +38,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   createAutoscale: [Operate],
   getAutoscale: [Read, Operate],
   explainAutoscale: [Read, Operate],
+  tryAutoscale: [Read, Operate],
   deleteAutoscale: [Operate],
   addAutoscalePolicies: [Operate],
   getAutoscalePolicies: [Read, Operate],

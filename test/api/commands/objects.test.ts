@@ -114,4 +114,29 @@ describe('commands about services, volumes, autoscale and the account', () => {
     assert.match(await done('admin', '--help'), /^Usage: roost admin /)
     assert.match(await done('node', '--help'), /^Usage: roost admin node /)
   })
+
+  it('autoscale try says what a configuration would have done', async () => {
+    const { service_group: service } = await user.api.one('createInstances', {
+      body: { name: 'tried', image: 'hello', service_group: { services: [{ port: 443 }] } },
+    })
+    const newestMs = Math.floor(Date.now() / 5_000) * 5_000
+    const none = { rssBytes: 1, rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0, handled: 0, wakes: 0 }
+    const used = { ...none, seenMs: 5_000, cpuTimeMs: 4_500, inFlightMs: 0 }
+    const steps = Array.from({ length: 24 }, (_, index) => ({
+      ...used,
+      atMs: newestMs - (24 - index) * 5_000,
+    }))
+    api.nodes.histories.set(`local ${service?.uuid}`, steps)
+    const policy = { name: 'grow', type: 'step', steps: [{ lower_bound: 500, adjustment: 1 }] }
+    const input = JSON.stringify({ master: { name: 'tried' }, policies: [policy] })
+    const tried = await roost.run(['autoscale', 'try', service!.name, '--config', '-'], { input })
+    assert.equal(tried.code, 0, tried.err)
+    assert.match(
+      tried.out,
+      /^The load of 2 min was recorded\. It would have had 1 to 2 instances, after 1 change of the size: .*\n\nTIME +DECISION\n\S+Z +.*900.*\n$/,
+    )
+    const wrong = await roost.run(['autoscale', 'try', service!.name, '--last', '2d'])
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.err, /'2d' is no recorded time: it is 1h or 1d/)
+  })
 })

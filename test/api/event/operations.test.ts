@@ -48,6 +48,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   getAutoscale: nothing,
   getAutoscalePolicies: nothing,
   explainAutoscale: nothing,
+  tryAutoscale: nothing,
   getCertificates: nothing,
   listCertificates: nothing,
   explainCertificates: nothing,
