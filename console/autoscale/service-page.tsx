@@ -18,6 +18,8 @@ import { sizesText } from './autoscale-page.tsx'
 import { configurations, deleteConfiguration, isConfigured } from './configurations.ts'
 import type { Configuration } from './configurations.ts'
 import { Why } from '../object/why.tsx'
+import { LoadOverTime } from './load-view.tsx'
+import { TrialView } from './trial-view.tsx'
 import { PolicyView } from './policy-view.tsx'
 
 type Explanation = Entry<'ExplainAutoscaleAnswer'>
@@ -81,6 +83,12 @@ function Scaled({ service }: { readonly service: Configuration }): VNode {
           value={explanation?.metrics?.[policy.metric]}
         />
       ))}
+      {policies.length > 0 && (
+        <>
+          <LoadOverTime service={service} decidedAt={explanation?.decisions.map(({ at }) => at) ?? []} />
+          <TrialView service={service} />
+        </>
+      )}
       <Decisions explanation={explanation} />
     </>
   )

@@ -28,6 +28,8 @@ export interface UsageSeries {
   readonly inFlight: Values
   /** How long a request took in the mean, in seconds. */
   readonly requestS: Values
+  /** What each instance that ran had, by the metrics of autoscale. */
+  readonly perInstance: Readonly<Record<'cpu' | 'in_flight' | 'requests_per_second', Values>>
   /** How many instances ran in the mean. */
   readonly running: Values
   /** The beginnings of the steps in which it woke, in seconds. */
@@ -62,6 +64,11 @@ export function seriesOf(usage: readonly UsageStep[], stepMs: number, span: Span
     requestS: steps.map((step) =>
       step === undefined || step.nrequests === 0 ? null : step.in_flight_ms / 1_000 / step.nrequests,
     ),
+    perInstance: {
+      cpu: perStep((step) => (1_000 * step.cpu_time_ms) / Math.max(step.seen_ms, 1)),
+      in_flight: perStep((step) => step.in_flight_ms / Math.max(step.seen_ms, 1)),
+      requests_per_second: perStep((step) => (1_000 * step.nrequests) / Math.max(step.seen_ms, 1)),
+    },
     running: perStep((step) => step.seen_ms / stepMs),
     wakes: beginsMs.filter((ms) => (byTime.get(ms)?.nwakes ?? 0) > 0).map((ms) => ms / 1_000),
   }

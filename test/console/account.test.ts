@@ -217,6 +217,42 @@ describe('the pages of the console about the account', () => {
       await untilShown(page, 'No service is scaled by its load yet')
     })
 
+    it('draws load and size against the steps, and tries other steps on the recorded load', async () => {
+      const { uuid } = await service()
+      await user.api.one('createAutoscale', { object: uuid, body: { master: { name: 'web' }, policies } })
+      const newestMs = Math.floor(Date.now() / 5_000) * 5_000
+      const none = { rssBytes: 1, rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0, handled: 5, wakes: 0 }
+      const used = { ...none, seenMs: 5_000, cpuTimeMs: 3_500, inFlightMs: 5_000 }
+      const steps = Array.from({ length: 120 }, (_, index) => ({
+        ...used,
+        atMs: newestMs - (120 - index) * 5_000,
+      }))
+      api.nodes.histories.set(`local ${uuid}`, steps)
+      await signIn(page, user.token)
+      await scene.open(`autoscale/${uuid}`, 'Try it on the recorded load')
+      const titles = 'Array.from(document.querySelectorAll(".u-title"), (title) => title.innerText)'
+      const drawn = ['load: millicores per instance', 'rush: per instance', 'Instances']
+      await page.waitForFunction(`${titles}.length === 3`)
+      assert.deepEqual(await page.evaluate(titles), drawn)
+      await press('Try it')
+      await untilShown(page, /The load of 10 min was recorded\. It would have had 1 instance all the time/)
+      await page.waitForFunction(`${titles}.length === 6`)
+      await page.locator('input[name="step-0-1-upper"]').fill('600')
+      await press('Try it')
+      await untilShown(page, /Steps in policy 'load' must leave no gap/)
+      await page.locator('input[name="step-0-2-lower"]').fill('much')
+      await press('Try it')
+      await untilShown(page, "Step 3 of load: a bound must be a whole number or empty, not 'much'.")
+      await page.locator('input[name="step-0-2-lower"]').fill('600')
+      await press('Try it')
+      await untilShown(page, /It would have had 1 to 2 instances, after 1 change of the size/)
+      await page.waitForFunction(`${titles}.length === 6`)
+      const { policies: kept } = await user.api.one('getAutoscale', { object: uuid })
+      assert.equal(kept?.[0]?.steps[2]?.lower_bound, 800)
+      assert.deepEqual(await findings(page), [])
+      await scene.assertFit(`autoscale/${uuid}`, 'Try it on the recorded load')
+    })
+
     it('shows a token that may only read no buttons, and a limited one its service', async () => {
       const { uuid, name } = await service()
       await user.api.one('createAutoscale', { object: uuid, body: { master: { name: 'web' }, policies } })

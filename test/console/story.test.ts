@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'puppeteer-core'
 import { publishMaster, remove } from '../support/autoscaled-service.ts'
 import type { AutoscaledService } from '../support/autoscaled-service.ts'
-import { signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
+import { shownText, signIn, startConsoleBrowser, untilShown } from '../support/console-browser.ts'
 import type { ConsoleBrowser } from '../support/console-browser.ts'
 import { onFailure } from '../support/failure-notes.ts'
 import { openPublicNames } from '../support/public-names.ts'
@@ -10,6 +10,7 @@ import type { PublicNames } from '../support/public-names.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { beginLoad, endLoads } from '../support/steady-load.ts'
+import { until } from '../support/until.ts'
 
 const asRoot = process.getuid?.() === 0
 const consoleUrl = 'https://console.roost.localhost/'
@@ -115,6 +116,22 @@ describe('the console of a stack', function () {
       await untilShown(page, /99 % of them took\s+(at most|more than) [\d.]+ m?s/)
       await untilShown(page, /Last 30 days[^]* of processor time, .* [1-9]\d* requests/, vmLimitMs)
       await load.end()
+    })
+
+    it('tries a configuration on the load that it had', async () => {
+      await page.goto(`${consoleUrl}console/autoscale/${service?.uuid}`)
+      await page.waitForFunction("document.querySelectorAll('.charts canvas').length === 2")
+      await page.locator('input[name="trial-maxSize"]').fill('1')
+      // The step in which the load was counts when it is over.
+      await until(
+        'a trial has a load',
+        async () => {
+          await page.locator('button::-p-text(Try it)').click()
+          return /It would have had 1 instance all the time/.test(await shownText(page))
+        },
+        { limitMs: vmLimitMs },
+      )
+      await page.waitForFunction("document.querySelectorAll('.charts canvas').length === 4")
     })
 
     it('ends the scaling, and the clone is gone', async () => {

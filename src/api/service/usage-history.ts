@@ -29,8 +29,8 @@ export function servicesUsage(deps: ApiDeps): Handler<typeof getServiceUsage> {
 }
 
 /**
- * What all instances of a service used together, the oldest step first. Only hosts that have an instance of the
- * service are asked, so that no other host can say anything about it. Throws `NodeUnavailable`.
+ * What all instances of a service used together, the oldest step first. Only hosts that have an instance of
+ * the service are asked, so that no other host can say anything about it. Throws `NodeUnavailable`.
  */
 export async function readServiceHistory(
   { database, nodes }: Pick<ApiDeps, 'database' | 'nodes'>,

@@ -10,8 +10,8 @@ export type LoadCurve = (atMs: number) => number
 export type Demand = (atMs: number) => MetricValues
 
 /**
- * The demand that keeps so many instances busy with nothing else: at 2.5 it is what two and a half of them can
- * serve, of each metric.
+ * The demand that keeps so many instances busy with nothing else: at 2.5 it is what two and a half of them
+ * can serve, of each metric.
  */
 export function demandOf(busy: LoadCurve, capacities: MetricValues): Demand {
   return (atMs) => {

@@ -171,7 +171,9 @@ function memberAt(
 
 const nothing: MetricValues = eachMetric(() => 0)
 
-/** The load of one of `serving` instances that share the demand. What is more than it can serve waits in line. */
+/**
+ * The load of one of `serving` instances that share the demand. What is more than it can serve waits in line.
+ */
 export function loadAt(demand: MetricValues, serving: number, capacities: MetricValues): MemberLoad {
   return eachMetric((metric) => {
     const share = serving === 0 ? 0 : demand[metric] / serving

@@ -51,7 +51,10 @@ export interface TrialResult {
   readonly report: SimulationReport
   /** The instance seconds that were really used. */
   readonly ranInstanceSeconds: number
-  /** For how long the instances that ran used nearly all of their processors, so that more may have been asked. */
+  /**
+   * For how long the instances that ran used nearly all of their processors. More may have been asked of
+   * them.
+   */
   readonly saturatedMs: number
 }
 
@@ -77,8 +80,8 @@ export function recordedMs({ steps, stepMs }: RecordedLoad): number {
 
 /**
  * Simulates what a configuration would have done under a recorded load. It yields after each step, so that
- * others have their turn, and returns the result at the end. What was recorded is what was served. `steps` are
- * in the order of time, and there is at least one.
+ * others have their turn, and returns the result at the end. What was recorded is what was served. `steps`
+ * are in the order of time, and there is at least one.
  */
 export function* tryAutoscale(trial: Trial): Generator<void, TrialResult> {
   const { steps, stepMs, configuration, vcpus, bootMs } = trial
