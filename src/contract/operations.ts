@@ -46,6 +46,7 @@ import type { Operation } from './operation.ts'
 import { quotaEntry } from './account/quota-schemas.ts'
 import { getInstallation } from './account/installation-operation.ts'
 import { createTokens, deleteTokens, getTokens, listTokens } from './account/token-operations.ts'
+import { createUsers, getUsers, setUserQuotas } from './account/user-operations.ts'
 import {
   attachVolumes,
   createVolumes,
@@ -133,6 +134,9 @@ export const operations = {
   explainVolumes,
   listImages,
   getQuotas,
+  getUsers,
+  createUsers,
+  setUserQuotas,
   getInstallation,
   listEvents,
   followEvents,
