@@ -73,7 +73,7 @@ async function seed(
       services: 10_000,
     },
   })
-  if (!made.ok) throw new Error(`the user could not be made: ${made.refusal}`)
+  if (!made.ok) throw new Error(`the user could not be made: ${made.refusal.kind}`)
   const userUuid = made.user.uuid
   const uuids: string[] = []
   while (uuids.length < wanted.instances) {

@@ -70,7 +70,10 @@ import { tokensDelete } from './account/tokens-delete.ts'
 import { tokensList } from './account/tokens-list.ts'
 import { tokensStatus } from './account/tokens-status.ts'
 import { installation } from './account/installation.ts'
+import { usersCreate } from './account/users-create.ts'
 import { usersQuotas } from './account/quotas.ts'
+import { usersSetQuotas } from './account/users-set-quotas.ts'
+import { usersStatus } from './account/users-status.ts'
 import { volumesAttach } from './volume/attach.ts'
 import { volumesCreate } from './volume/create.ts'
 import { volumesDelete } from './volume/delete.ts'
@@ -123,6 +126,9 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     explainVolumes: volumesExplain(deps),
     listImages: imagesList(deps),
     getQuotas: usersQuotas(deps),
+    getUsers: usersStatus(deps),
+    createUsers: usersCreate(deps),
+    setUserQuotas: usersSetQuotas(deps),
     getInstallation: installation(deps),
     listEvents: eventsList(deps),
     followEvents: eventsStream(deps, places),

@@ -1069,7 +1069,11 @@ export interface paths {
          * @description Of the account that the token belongs to. Needs a token with the scope `read` that is not limited to services.
          */
         get: operations["getQuotas"];
-        put?: never;
+        /**
+         * Change quotas of accounts
+         * @description For administrators. To any other account it looks as if there were no accounts. What is left out stays as it is. Objects that are beyond a lowered quota stay, too. Needs a token with all rights.
+         */
+        put: operations["setUserQuotas"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1089,6 +1093,54 @@ export interface paths {
          * @description Of the account that the token belongs to. Needs a token with the scope `read` that is not limited to services.
          */
         get: operations["getQuotasLocal"];
+        /**
+         * Change quotas of accounts
+         * @description For administrators. To any other account it looks as if there were no accounts. What is left out stays as it is. Objects that are beyond a lowered quota stay, too. Needs a token with all rights.
+         */
+        put: operations["setUserQuotasLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Accounts with their quotas
+         * @description For administrators. To any other account it looks as if there were no accounts. Without identifiers all accounts are returned, the oldest first, and their entries have no `status`. An account whose name is a word of the API, such as `quotas`, is named by its UUID or in the query. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getUsers"];
+        put?: never;
+        /**
+         * Create accounts
+         * @description For administrators. Creates one account per object of the body, each with a token that has all rights. Only this answer has the token itself. No account is an administrator, and no operation makes a token for an account that exists. Needs a token with all rights.
+         */
+        post: operations["createUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Accounts with their quotas
+         * @description For administrators. To any other account it looks as if there were no accounts. Without identifiers all accounts are returned, the oldest first, and their entries have no `status`. An account whose name is a word of the API, such as `quotas`, is named by its UUID or in the query. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getUsersLocal"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6685,6 +6737,808 @@ export interface components {
                 })[];
             };
         };
+        GetUsersObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetUsersAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                users: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    name: string;
+                    /** @description Whether it is an administrator. */
+                    admin: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    used: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    hard: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    limits: {
+                        /** @description Least memory of an instance. */
+                        min_memory_mb: number;
+                        /** @description Most memory of an instance. */
+                        max_memory_mb: number;
+                        /** @description Fewest virtual CPUs of an instance. */
+                        min_vcpus: number;
+                        /** @description Most virtual CPUs of an instance. */
+                        max_vcpus: number;
+                        /** @description Least size of a volume. */
+                        min_volume_mb: number;
+                        /** @description Most size of a volume. */
+                        max_volume_mb: number;
+                        /** @description Least `min_size` of autoscale. */
+                        min_autoscale_size: number;
+                        /** @description Most `max_size` of autoscale. */
+                        max_autoscale_size: number;
+                    };
+                    /** @description Tokens that are neither revoked nor expired. */
+                    tokens: number;
+                    /**
+                     * Format: date-time
+                     * @description When one of its tokens was last used, up to a minute too early. Absent: never.
+                     */
+                    last_used_at?: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                users: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    name: string;
+                    /** @description Whether it is an administrator. */
+                    admin: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    used: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    hard: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    limits: {
+                        /** @description Least memory of an instance. */
+                        min_memory_mb: number;
+                        /** @description Most memory of an instance. */
+                        max_memory_mb: number;
+                        /** @description Fewest virtual CPUs of an instance. */
+                        min_vcpus: number;
+                        /** @description Most virtual CPUs of an instance. */
+                        max_vcpus: number;
+                        /** @description Least size of a volume. */
+                        min_volume_mb: number;
+                        /** @description Most size of a volume. */
+                        max_volume_mb: number;
+                        /** @description Least `min_size` of autoscale. */
+                        min_autoscale_size: number;
+                        /** @description Most `max_size` of autoscale. */
+                        max_autoscale_size: number;
+                    };
+                    /** @description Tokens that are neither revoked nor expired. */
+                    tokens: number;
+                    /**
+                     * Format: date-time
+                     * @description When one of its tokens was last used, up to a minute too early. Absent: never.
+                     */
+                    last_used_at?: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        CreateUsersObject: {
+            /** @description The namespace of its images: letters, digits and single hyphens, a letter first; upper case is lowered. */
+            name: string;
+            /** @description What the account may hold at a time. */
+            hard?: {
+                /** @description Instances. */
+                instances?: number | null;
+                /** @description Instances that are not stopped. */
+                live_instances?: number | null;
+                /** @description Virtual CPUs of instances that are not stopped. */
+                live_vcpus?: number | null;
+                /** @description Memory of instances that are not stopped. */
+                live_memory_mb?: number | null;
+                /** @description Services. */
+                service_groups?: number | null;
+                /** @description Published ports over all services. */
+                services?: number | null;
+                /** @description Volumes. */
+                volumes?: number | null;
+                /** @description Size of all volumes. */
+                total_volume_mb?: number | null;
+                /** @description What the images of the account take in the registry. */
+                registry_mb?: number | null;
+                /** @description Memory of instances that are not stopped and keep it in standby. */
+                snapshot_mb?: number | null;
+                /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                image_mb?: number | null;
+            } | null;
+            /** @description The bounds of a single object of the account. */
+            limits?: {
+                /** @description Least memory of an instance. */
+                min_memory_mb?: number | null;
+                /** @description Most memory of an instance. */
+                max_memory_mb?: number | null;
+                /** @description Fewest virtual CPUs of an instance. */
+                min_vcpus?: number | null;
+                /** @description Most virtual CPUs of an instance. */
+                max_vcpus?: number | null;
+                /** @description Least size of a volume. */
+                min_volume_mb?: number | null;
+                /** @description Most size of a volume. */
+                max_volume_mb?: number | null;
+                /** @description Least `min_size` of autoscale. */
+                min_autoscale_size?: number | null;
+                /** @description Most `max_size` of autoscale. */
+                max_autoscale_size?: number | null;
+            } | null;
+        };
+        CreateUsersAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                users: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    name: string;
+                    /** @description Whether it is an administrator. */
+                    admin: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    used: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    hard: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    limits: {
+                        /** @description Least memory of an instance. */
+                        min_memory_mb: number;
+                        /** @description Most memory of an instance. */
+                        max_memory_mb: number;
+                        /** @description Fewest virtual CPUs of an instance. */
+                        min_vcpus: number;
+                        /** @description Most virtual CPUs of an instance. */
+                        max_vcpus: number;
+                        /** @description Least size of a volume. */
+                        min_volume_mb: number;
+                        /** @description Most size of a volume. */
+                        max_volume_mb: number;
+                        /** @description Least `min_size` of autoscale. */
+                        min_autoscale_size: number;
+                        /** @description Most `max_size` of autoscale. */
+                        max_autoscale_size: number;
+                    };
+                    /** @description Tokens that are neither revoked nor expired. */
+                    tokens: number;
+                    /**
+                     * Format: date-time
+                     * @description When one of its tokens was last used, up to a minute too early. Absent: never.
+                     */
+                    last_used_at?: string;
+                    /** @description Its first token, with all rights. It can not be read again. */
+                    token: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                users: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    name: string;
+                    /** @description Whether it is an administrator. */
+                    admin: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    used: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    hard: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    limits: {
+                        /** @description Least memory of an instance. */
+                        min_memory_mb: number;
+                        /** @description Most memory of an instance. */
+                        max_memory_mb: number;
+                        /** @description Fewest virtual CPUs of an instance. */
+                        min_vcpus: number;
+                        /** @description Most virtual CPUs of an instance. */
+                        max_vcpus: number;
+                        /** @description Least size of a volume. */
+                        min_volume_mb: number;
+                        /** @description Most size of a volume. */
+                        max_volume_mb: number;
+                        /** @description Least `min_size` of autoscale. */
+                        min_autoscale_size: number;
+                        /** @description Most `max_size` of autoscale. */
+                        max_autoscale_size: number;
+                    };
+                    /** @description Tokens that are neither revoked nor expired. */
+                    tokens: number;
+                    /**
+                     * Format: date-time
+                     * @description When one of its tokens was last used, up to a minute too early. Absent: never.
+                     */
+                    last_used_at?: string;
+                    /** @description Its first token, with all rights. It can not be read again. */
+                    token: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        SetUserQuotasObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description What the account may hold at a time. */
+            hard?: {
+                /** @description Instances. */
+                instances?: number | null;
+                /** @description Instances that are not stopped. */
+                live_instances?: number | null;
+                /** @description Virtual CPUs of instances that are not stopped. */
+                live_vcpus?: number | null;
+                /** @description Memory of instances that are not stopped. */
+                live_memory_mb?: number | null;
+                /** @description Services. */
+                service_groups?: number | null;
+                /** @description Published ports over all services. */
+                services?: number | null;
+                /** @description Volumes. */
+                volumes?: number | null;
+                /** @description Size of all volumes. */
+                total_volume_mb?: number | null;
+                /** @description What the images of the account take in the registry. */
+                registry_mb?: number | null;
+                /** @description Memory of instances that are not stopped and keep it in standby. */
+                snapshot_mb?: number | null;
+                /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                image_mb?: number | null;
+            } | null;
+            /** @description The bounds of a single object of the account. */
+            limits?: {
+                /** @description Least memory of an instance. */
+                min_memory_mb?: number | null;
+                /** @description Most memory of an instance. */
+                max_memory_mb?: number | null;
+                /** @description Fewest virtual CPUs of an instance. */
+                min_vcpus?: number | null;
+                /** @description Most virtual CPUs of an instance. */
+                max_vcpus?: number | null;
+                /** @description Least size of a volume. */
+                min_volume_mb?: number | null;
+                /** @description Most size of a volume. */
+                max_volume_mb?: number | null;
+                /** @description Least `min_size` of autoscale. */
+                min_autoscale_size?: number | null;
+                /** @description Most `max_size` of autoscale. */
+                max_autoscale_size?: number | null;
+            } | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        SetUserQuotasParameters: {
+            /** @description What the account may hold at a time. */
+            hard?: {
+                /** @description Instances. */
+                instances?: number | null;
+                /** @description Instances that are not stopped. */
+                live_instances?: number | null;
+                /** @description Virtual CPUs of instances that are not stopped. */
+                live_vcpus?: number | null;
+                /** @description Memory of instances that are not stopped. */
+                live_memory_mb?: number | null;
+                /** @description Services. */
+                service_groups?: number | null;
+                /** @description Published ports over all services. */
+                services?: number | null;
+                /** @description Volumes. */
+                volumes?: number | null;
+                /** @description Size of all volumes. */
+                total_volume_mb?: number | null;
+                /** @description What the images of the account take in the registry. */
+                registry_mb?: number | null;
+                /** @description Memory of instances that are not stopped and keep it in standby. */
+                snapshot_mb?: number | null;
+                /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                image_mb?: number | null;
+            } | null;
+            /** @description The bounds of a single object of the account. */
+            limits?: {
+                /** @description Least memory of an instance. */
+                min_memory_mb?: number | null;
+                /** @description Most memory of an instance. */
+                max_memory_mb?: number | null;
+                /** @description Fewest virtual CPUs of an instance. */
+                min_vcpus?: number | null;
+                /** @description Most virtual CPUs of an instance. */
+                max_vcpus?: number | null;
+                /** @description Least size of a volume. */
+                min_volume_mb?: number | null;
+                /** @description Most size of a volume. */
+                max_volume_mb?: number | null;
+                /** @description Least `min_size` of autoscale. */
+                min_autoscale_size?: number | null;
+                /** @description Most `max_size` of autoscale. */
+                max_autoscale_size?: number | null;
+            } | null;
+        };
+        SetUserQuotasAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                users: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    name: string;
+                    /** @description Whether it is an administrator. */
+                    admin: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    used: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    hard: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    limits: {
+                        /** @description Least memory of an instance. */
+                        min_memory_mb: number;
+                        /** @description Most memory of an instance. */
+                        max_memory_mb: number;
+                        /** @description Fewest virtual CPUs of an instance. */
+                        min_vcpus: number;
+                        /** @description Most virtual CPUs of an instance. */
+                        max_vcpus: number;
+                        /** @description Least size of a volume. */
+                        min_volume_mb: number;
+                        /** @description Most size of a volume. */
+                        max_volume_mb: number;
+                        /** @description Least `min_size` of autoscale. */
+                        min_autoscale_size: number;
+                        /** @description Most `max_size` of autoscale. */
+                        max_autoscale_size: number;
+                    };
+                    /** @description Tokens that are neither revoked nor expired. */
+                    tokens: number;
+                    /**
+                     * Format: date-time
+                     * @description When one of its tokens was last used, up to a minute too early. Absent: never.
+                     */
+                    last_used_at?: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                users: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    name: string;
+                    /** @description Whether it is an administrator. */
+                    admin: boolean;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    used: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    hard: {
+                        /** @description Instances. */
+                        instances: number;
+                        /** @description Instances that are not stopped. */
+                        live_instances: number;
+                        /** @description Virtual CPUs of instances that are not stopped. */
+                        live_vcpus: number;
+                        /** @description Memory of instances that are not stopped. */
+                        live_memory_mb: number;
+                        /** @description Services. */
+                        service_groups: number;
+                        /** @description Published ports over all services. */
+                        services: number;
+                        /** @description Volumes. */
+                        volumes: number;
+                        /** @description Size of all volumes. */
+                        total_volume_mb: number;
+                        /** @description What the images of the account take in the registry. */
+                        registry_mb: number;
+                        /** @description Memory of instances that are not stopped and keep it in standby. */
+                        snapshot_mb: number;
+                        /** @description What the images of instances of the account take on a host; of several hosts, where they take most. */
+                        image_mb: number;
+                    };
+                    limits: {
+                        /** @description Least memory of an instance. */
+                        min_memory_mb: number;
+                        /** @description Most memory of an instance. */
+                        max_memory_mb: number;
+                        /** @description Fewest virtual CPUs of an instance. */
+                        min_vcpus: number;
+                        /** @description Most virtual CPUs of an instance. */
+                        max_vcpus: number;
+                        /** @description Least size of a volume. */
+                        min_volume_mb: number;
+                        /** @description Most size of a volume. */
+                        max_volume_mb: number;
+                        /** @description Least `min_size` of autoscale. */
+                        min_autoscale_size: number;
+                        /** @description Most `max_size` of autoscale. */
+                        max_autoscale_size: number;
+                    };
+                    /** @description Tokens that are neither revoked nor expired. */
+                    tokens: number;
+                    /**
+                     * Format: date-time
+                     * @description When one of its tokens was last used, up to a minute too early. Absent: never.
+                     */
+                    last_used_at?: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         GetInstallationAnswer: {
             /** @constant */
             status: "success";
@@ -10062,6 +10916,42 @@ export interface operations {
             };
         };
     };
+    setUserQuotas: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SetUserQuotasObject"] | components["schemas"]["SetUserQuotasObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetUserQuotasAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     getQuotasLocal: {
         parameters: {
             query?: never;
@@ -10081,6 +10971,148 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetQuotasAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    setUserQuotasLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SetUserQuotasParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SetUserQuotasAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getUsers: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetUsersObject"] | components["schemas"]["GetUsersObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetUsersAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUsersObject"] | components["schemas"]["CreateUsersObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateUsersAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getUsersLocal: {
+        parameters: {
+            query?: {
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetUsersAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

@@ -33,6 +33,7 @@ export const DataKey = {
   Tokens: 'tokens',
   Events: 'events',
   Hosts: 'hosts',
+  Users: 'users',
   Installations: 'installations',
 } as const
 export type DataKey = (typeof DataKey)[keyof typeof DataKey]

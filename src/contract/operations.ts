@@ -47,6 +47,7 @@ import type { Operation } from './operation.ts'
 import { quotaEntry } from './account/quota-schemas.ts'
 import { getInstallation } from './account/installation-operation.ts'
 import { createTokens, deleteTokens, getTokens, listTokens } from './account/token-operations.ts'
+import { createUsers, getUsers, setUserQuotas } from './account/user-operations.ts'
 import {
   attachVolumes,
   createVolumes,
@@ -135,6 +136,9 @@ export const operations = {
   explainVolumes,
   listImages,
   getQuotas,
+  getUsers,
+  createUsers,
+  setUserQuotas,
   getInstallation,
   listEvents,
   followEvents,

@@ -42,6 +42,6 @@ async function adminUuid(database: Database): Promise<string> {
   const found = await findUser(database, adminName)
   if (found) return found.uuid
   const made = await createUser(database, { name: adminName, admin: true })
-  if (!made.ok) throw new Error(`the user ${adminName} could not be created: ${made.refusal}`)
+  if (!made.ok) throw new Error(`the user ${adminName} could not be created: ${made.refusal.kind}`)
   return made.user.uuid
 }

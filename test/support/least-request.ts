@@ -7,6 +7,8 @@ export const nobody = { uuid: '11111111-1111-4111-8111-111111111111', name: 'nob
 
 const certificate = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
 
+let accounts = 0
+
 /**
  * For each kind of object: its word in messages, the operations that make and show one, and a body for that.
  */
@@ -31,6 +33,15 @@ const kinds = {
     get: 'getAutoscalePolicies',
     body: { name: 'grow', type: 'step', steps: [{ lower_bound: 500, adjustment: 1 }] },
   },
+  [DataKey.Users]: {
+    kind: 'user',
+    create: 'createUsers',
+    get: 'getUsers',
+    /** The names of accounts are not repeated, and no operation deletes an account. */
+    get body() {
+      return { name: `made-${accounts++}x` }
+    },
+  },
   [DataKey.Tokens]: { kind: 'token', create: 'createTokens', get: 'getTokens', body: {} },
 } as const
 
@@ -49,6 +60,7 @@ export function kindOf({ dataKey }: Operation) {
 export const requiredParameters: Readonly<Record<string, object>> = {
   attachVolumes: { attach_to: { name: 'nobody' }, at: '/data' },
   createAutoscale: { master: { name: 'nobody' } },
+  setUserQuotas: { hard: { instances: 100_000 } },
 }
 
 /** The smallest body that an operation accepts, without identifiers. Waits are 1 ms long. */

@@ -17,7 +17,7 @@ import { failedInstance, missingEntry } from '../failed-entry.ts'
 import { forEachInstance } from './objects.ts'
 import { waitForRevision, waitMs } from './waiting.ts'
 import { waitForStart } from './start-waiting.ts'
-import { quotaNames } from '../account/view.ts'
+import { quotaNames } from '../account/quota-names.ts'
 
 type Entry = OperationEntry<typeof startInstances> | FailedEntry
 

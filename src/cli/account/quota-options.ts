@@ -1,8 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import { defaultHardQuotas, defaultQuotaLimits, quotaRange } from '../../domain/account/quotas.ts'
-import type { QuotaAmounts, QuotaLimits } from '../../domain/account/quotas.ts'
-import { CliFailure } from '../cli-failure.ts'
+import type { CrossedLimits, QuotaAmounts, QuotaLimits } from '../../domain/account/quotas.ts'
 
 const hardTexts: Readonly<Record<keyof QuotaAmounts, string>> = {
   instances: 'most instances',
@@ -47,18 +46,9 @@ export function quotasOf(options: QuotaOptions): {
   return { hard: pick(options, hardTexts), limits: pick(options, limitTexts) }
 }
 
-/** Refuses a minimum that is above its maximum, because nothing could be created with them. */
-export function requireOrderedLimits(limits: QuotaLimits): void {
-  const pairs = [
-    ['minMemoryMb', 'maxMemoryMb'],
-    ['minVcpus', 'maxVcpus'],
-    ['minVolumeMb', 'maxVolumeMb'],
-    ['minAutoscaleSize', 'maxAutoscaleSize'],
-  ] as const
-  for (const [min, max] of pairs) {
-    if (limits[min] <= limits[max]) continue
-    throw new CliFailure(`--${flagOf(min)} ${limits[min]} is above --${flagOf(max)} ${limits[max]}`)
-  }
+/** Says that the least value of something is above the most, as the options call them. */
+export function crossedLimitsText({ min, minValue, max, maxValue }: CrossedLimits): string {
+  return `--${flagOf(min)} ${minValue} is above --${flagOf(max)} ${maxValue}`
 }
 
 function pick<T extends object>(options: QuotaOptions, names: T): Partial<Record<keyof T, number>> {

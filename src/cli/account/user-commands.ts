@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
-import { defaultQuotaLimits } from '../../domain/account/quotas.ts'
-import { createUser, findUser, listUsers, setQuotas } from '../../db/account/users.ts'
-import type { UserRecord } from '../../db/account/users.ts'
+import { createUser, listUsers, setQuotas } from '../../db/account/users.ts'
+import type { UserRecord, UserRefusal } from '../../db/account/users.ts'
 import { table } from '../../primitives/text-table.ts'
 import type { CliDeps } from '../cli-deps.ts'
 import { CliFailure } from '../cli-failure.ts'
 import { answer, moment } from '../output.ts'
 import type { OutputOptions } from '../output.ts'
-import { addQuotaOptions, quotasOf, requireOrderedLimits } from './quota-options.ts'
+import { addQuotaOptions, crossedLimitsText, quotasOf } from './quota-options.ts'
 import type { QuotaOptions } from './quota-options.ts'
 
 export function addUserCommands(program: Command, deps: CliDeps): void {
@@ -36,7 +35,6 @@ type CreateOptions = OutputOptions & QuotaOptions & { readonly admin?: true }
 
 async function createAccount(deps: CliDeps, name: string, options: CreateOptions): Promise<void> {
   const { hard, limits } = quotasOf(options)
-  requireOrderedLimits({ ...defaultQuotaLimits, ...limits })
   const wanted = { name, admin: options.admin ?? false, hard, limits }
   const outcome = await deps.withDatabase((database) => createUser(database, wanted))
   if (!outcome.ok) throw new CliFailure(refusalText(name, outcome.refusal))
@@ -44,8 +42,9 @@ async function createAccount(deps: CliDeps, name: string, options: CreateOptions
   answer(deps, options, { json: userJson(user), text: `user ${user.name} created (${user.uuid})` })
 }
 
-function refusalText(name: string, refusal: 'invalid-name' | 'name-taken'): string {
-  if (refusal === 'name-taken') return `there is a user '${name}' already`
+function refusalText(name: string, refusal: UserRefusal): string {
+  if (refusal.kind === 'crossed-limits') return crossedLimitsText(refusal)
+  if (refusal.kind === 'name-taken') return `there is a user '${name}' already`
   return (
     `'${name}' can not be a user's name: 1 to 63 letters, digits and single hyphens, a letter first, ` +
     `a letter or digit last; 'official' is reserved`
@@ -79,13 +78,14 @@ async function changeQuotas(
       'nothing to change: give at least one quota, see `roost admin user set-quota --help`',
     )
   }
-  const user = await deps.withDatabase(async (database) => {
-    const found = await findUser(database, name)
-    if (!found) throw new CliFailure(`there is no user '${name}'`)
-    requireOrderedLimits({ ...found.limits, ...quotas.limits })
-    return setQuotas(database, name, quotas)
-  })
-  if (!user) throw new CliFailure(`there is no user '${name}'`)
+  const outcome = await deps.withDatabase((database) => setQuotas(database, name, quotas))
+  if (!outcome.ok) {
+    const { refusal } = outcome
+    throw new CliFailure(
+      refusal.kind === 'no-user' ? `there is no user '${name}'` : crossedLimitsText(refusal),
+    )
+  }
+  const { user } = outcome
   answer(deps, options, { json: userJson(user), text: `quotas of ${user.name} changed` })
 }
 

@@ -1,3 +1,4 @@
+import { maxLabelLength } from '../../domain/object-name.ts'
 import { ErrorCode, failure } from '../failure.ts'
 
 /** The ways in which a request can fail because of its token; part of the table of all failures. */
@@ -55,10 +56,22 @@ export const tokenFailures = {
     "Only a token of a developer can make another one: leave out 'developer'",
   ),
 
+  invalidUserName: failure(
+    ErrorCode.Invalid,
+    400,
+    "Invalid user name '{value}': expected letters, digits and single hyphens, from a letter to a letter or digit, at most " +
+      `${maxLabelLength} characters; 'official' is reserved`,
+  ),
+
   // From here on, each failure is an entry of an answer with status 200.
   tooManyTokens: failure(
     ErrorCode.TooMany,
     200,
     'Too many tokens: at most {limit} per account; delete one that is not used any more',
+  ),
+  limitsCrossed: failure(
+    ErrorCode.Invalid,
+    200,
+    "'{min}' {minValue} would be above '{max}' {maxValue}: lower the first, or raise the second",
   ),
 } as const

@@ -44,7 +44,10 @@ const bytesPerMb = 1_048_576
  */
 type Deleted = 'is' | 'is not'
 
-function heldByInstances(db: Db, userUuid: string, deleted: Deleted) {
+/** The UUID of a user: a value, or a column of the query around. */
+export type UserRef = string | Expression<string>
+
+export function heldByInstances(db: Db, userUuid: UserRef, deleted: Deleted) {
   return db
     .selectFrom('instances')
     .where('userUuid', '=', userUuid)
@@ -61,12 +64,41 @@ function heldByInstances(db: Db, userUuid: string, deleted: Deleted) {
     })
 }
 
-function heldByVolumes(db: Db, userUuid: string, deleted: Deleted) {
+export function heldByVolumes(db: Db, userUuid: UserRef, deleted: Deleted) {
   return db
     .selectFrom('volumes')
     .where('userUuid', '=', userUuid)
     .where('deletedAt', deleted, null)
     .select((eb) => [eb.fn.countAll<number>().as('volumes'), total(eb, 'sizeMb').as('totalVolumeMb')])
+}
+
+export function publishedBy(db: Db, userUuid: UserRef) {
+  return db
+    .selectFrom('services')
+    .where('userUuid', '=', userUuid)
+    .select((eb) => [
+      eb.fn.countAll<number>().as('serviceGroups'),
+      total(eb, eb.fn<number>('jsonb_array_length', ['ports'])).as('services'),
+    ])
+}
+
+export function pushedBy(db: Db, userUuid: UserRef) {
+  return db
+    .selectFrom('users as pushing')
+    .where('pushing.uuid', '=', userUuid)
+    .select((eb) => megabytes(eb, eb.ref('pushing.registryBytes')).as('registryMb'))
+}
+
+/**
+ * What the user's images take unpacked. Their quota bounds each host by itself, so the host where they take
+ * most counts.
+ */
+export function unpackedFor(db: Db, userUuid: UserRef) {
+  return db.selectFrom('nodes').select((eb) => {
+    const key = eb.cast<string>(eb.val(userUuid), 'text')
+    const bytes = eb.fn('jsonb_extract_path_text', ['imageBytes', key])
+    return eb.fn.coalesce(eb.fn.max(megabytes(eb, bytes)), eb.lit(0)).as('imageMb')
+  })
 }
 
 /**
@@ -81,28 +113,6 @@ export interface HeldQuotas extends QuotaReport {
 
 /** What an account uses of its quotas, and what it has deleted. */
 async function readHeld(db: Db, userUuid: string): Promise<Pick<HeldQuotas, 'used' | 'deleted'>> {
-  const published = db
-    .selectFrom('services')
-    .where('userUuid', '=', userUuid)
-    .select((eb) => [
-      eb.fn.countAll<number>().as('serviceGroups'),
-      total(eb, eb.fn<number>('jsonb_array_length', ['ports'])).as('services'),
-    ])
-  const pushed = db
-    .selectFrom('users')
-    .where('uuid', '=', userUuid)
-    .select((eb) => megabytes(eb, eb.ref('registryBytes')).as('registryMb'))
-  // The quota of images bounds each host by itself, so the host that has most of the user's images counts.
-  const unpacked = db
-    .selectFrom('nodes')
-    .select((eb) =>
-      eb.fn
-        .coalesce(
-          eb.fn.max(megabytes(eb, eb.fn('jsonb_extract_path_text', ['imageBytes', eb.val(userUuid)]))),
-          eb.lit(0),
-        )
-        .as('imageMb'),
-    )
   const {
     deleted,
     liveDeleted,
@@ -115,10 +125,10 @@ async function readHeld(db: Db, userUuid: string): Promise<Pick<HeldQuotas, 'use
   } = await db
     .selectFrom([
       heldByInstances(db, userUuid, 'is').as('held'),
-      published.as('published'),
+      publishedBy(db, userUuid).as('published'),
       heldByVolumes(db, userUuid, 'is').as('kept'),
-      pushed.as('pushed'),
-      unpacked.as('unpacked'),
+      pushedBy(db, userUuid).as('pushed'),
+      unpackedFor(db, userUuid).as('unpacked'),
       heldByInstances(db, userUuid, 'is not').as('gone'),
       heldByVolumes(db, userUuid, 'is not').as('goneVolumes'),
     ])
@@ -143,10 +153,10 @@ async function readHeld(db: Db, userUuid: string): Promise<Pick<HeldQuotas, 'use
 }
 
 /** Bytes in MiB, rounded up. */
-function megabytes<Table extends keyof Tables>(
-  eb: ExpressionBuilder<Tables, Table>,
+function megabytes<All, Table extends keyof All>(
+  eb: ExpressionBuilder<All, Table>,
   bytes: Expression<unknown>,
-): ExpressionWrapper<Tables, Table, number> {
+): ExpressionWrapper<All, Table, number> {
   const exact = eb(eb.cast<number>(bytes, 'numeric'), '/', bytesPerMb)
   return eb.cast<number>(eb.fn('ceil', [exact]), 'integer')
 }

@@ -87,7 +87,8 @@ export async function issueToken(
   return written.ok ? { ok: true, ...written.value } : written
 }
 
-async function insertToken(db: Db, wanted: NewToken): Promise<{ uuid: string; token: string }> {
+/** Creates a token in the caller's transaction, without a look at the bounds. */
+export async function insertToken(db: Db, wanted: NewToken): Promise<{ uuid: string; token: string }> {
   const user = await db
     .selectFrom('users')
     .select('name')
@@ -119,10 +120,14 @@ async function countLiving(db: Db, userUuid: string): Promise<number> {
     .selectFrom('tokens')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('userUuid', '=', userUuid)
-    .where('revokedAt', 'is', null)
-    .where(expiresAfter(now))
+    .where(living)
     .executeTakeFirstOrThrow()
   return count
+}
+
+/** Whether a token is accepted: it is neither revoked nor expired. */
+export function living(eb: ExpressionBuilder<Tables, 'tokens'>) {
+  return eb.and([eb('tokens.revokedAt', 'is', null), expiresAfter(now)(eb)])
 }
 
 /** Whether a token expires after this time, or never. */

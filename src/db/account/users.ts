@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { AskerKind } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
 import type { News } from '../../domain/event/news.ts'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { officialNamespace } from '../../domain/image/reference.ts'
 import { maxLabelLength, parseObjectName } from '../../domain/object-name.ts'
-import { defaultHardQuotas, defaultQuotaLimits } from '../../domain/account/quotas.ts'
-import type { QuotaAmounts, QuotaLimits } from '../../domain/account/quotas.ts'
+import { defaultHardQuotas, defaultQuotaLimits, findCrossedLimits } from '../../domain/account/quotas.ts'
+import type { CrossedLimits, QuotaAmounts, QuotaLimits } from '../../domain/account/quotas.ts'
 import type { Database } from '../database.ts'
 import { eventObject, insertNewsOfChanged, writeEvents } from '../event/write.ts'
 import { columnsOf } from '../schema/columns.ts'
-import type { Row } from '../schema/tables.ts'
+import type { Db, Row } from '../schema/tables.ts'
 
 export interface UserRecord {
   readonly uuid: string
@@ -28,11 +29,15 @@ export interface NewUser {
   readonly admin?: boolean
   readonly hard?: Partial<QuotaAmounts>
   readonly limits?: Partial<QuotaLimits>
+  /** Who makes the account. Absent: an operator. */
+  readonly asker?: Asker
 }
 
+export type UserRefusal =
+  { readonly kind: 'invalid-name' | 'name-taken' } | ({ readonly kind: 'crossed-limits' } & CrossedLimits)
+
 export type CreateUserOutcome =
-  | { readonly ok: true; readonly user: UserRecord }
-  | { readonly ok: false; readonly refusal: 'invalid-name' | 'name-taken' }
+  { readonly ok: true; readonly user: UserRecord } | { readonly ok: false; readonly refusal: UserRefusal }
 
 /**
  * Reads the name of a user. It is a single label, without dots, because it is the namespace of the user's
@@ -47,8 +52,16 @@ export function parseUserName(text: string): string | undefined {
 const userColumns = columnsOf('users')
 
 export async function createUser({ db }: Database, wanted: NewUser): Promise<CreateUserOutcome> {
+  return insertUser(db, wanted)
+}
+
+/** Creates a user, maybe in the caller's transaction. If it is refused, nothing was written. */
+export async function insertUser(db: Db, wanted: NewUser): Promise<CreateUserOutcome> {
   const name = parseUserName(wanted.name)
-  if (name === undefined) return { ok: false, refusal: 'invalid-name' }
+  if (name === undefined) return { ok: false, refusal: { kind: 'invalid-name' } }
+  const limits = { ...defaultQuotaLimits, ...wanted.limits }
+  const crossed = findCrossedLimits(limits)
+  if (crossed) return { ok: false, refusal: { kind: 'crossed-limits', ...crossed } }
   const uuid = randomUUID()
   const user = await db
     .with('changed', (db) =>
@@ -59,23 +72,27 @@ export async function createUser({ db }: Database, wanted: NewUser): Promise<Cre
           name,
           admin: wanted.admin ?? false,
           ...hardColumns({ ...defaultHardQuotas, ...wanted.hard }),
-          ...defaultQuotaLimits,
-          ...wanted.limits,
+          ...limits,
         })
         .onConflict((conflict) => conflict.column('name').doNothing())
         .returning([...userColumns, 'uuid as userUuid']),
     )
-    .with('told', (db) => insertNewsOfChanged(db, [created]))
+    .with('told', (db) => insertNewsOfChanged(db, [createdBy(wanted.asker)]))
     .selectFrom('changed')
     .select(userColumns)
     .executeTakeFirst()
-  return user ? { ok: true, user: userRecord(user) } : { ok: false, refusal: 'name-taken' }
+  return user ? { ok: true, user: userRecord(user) } : { ok: false, refusal: { kind: 'name-taken' } }
 }
 
-const created: News = {
-  kind: UserEventKind.AccountCreated,
-  why: 'an operator created the account',
-  asker: { by: AskerKind.Operator },
+const theOperator: Asker = { by: AskerKind.Operator }
+
+function createdBy(asker: Asker = theOperator): News {
+  return { kind: UserEventKind.AccountCreated, why: `${roleOf(asker)} created the account`, asker }
+}
+
+/** Whoever changes an account over the API is an administrator; the operator has the command. */
+function roleOf({ by }: Asker): string {
+  return by === AskerKind.Operator ? 'an operator' : 'an administrator'
 }
 
 export async function findUser({ db }: Database, name: string): Promise<UserRecord | undefined> {
@@ -88,15 +105,29 @@ export async function listUsers({ db }: Database): Promise<readonly UserRecord[]
   return users.map(userRecord)
 }
 
+export interface QuotaChange {
+  readonly hard?: Partial<QuotaAmounts>
+  readonly limits?: Partial<QuotaLimits>
+  /** Who asks for it. Absent: an operator. */
+  readonly asker?: Asker
+}
+
+export type SetQuotasOutcome =
+  | { readonly ok: true; readonly user: UserRecord }
+  | {
+      readonly ok: false
+      readonly refusal: { readonly kind: 'no-user' } | ({ readonly kind: 'crossed-limits' } & CrossedLimits)
+    }
+
 /**
- * Changes the given quotas and limits and returns the user; undefined if there is no such user. Objects that
- * are beyond a lowered quota stay.
+ * Changes the given quotas and limits and returns the user. Objects that are beyond a lowered quota stay. If
+ * it is refused, nothing was changed.
  */
 export async function setQuotas(
   { db }: Database,
   name: string,
-  quotas: { readonly hard?: Partial<QuotaAmounts>; readonly limits?: Partial<QuotaLimits> },
-): Promise<UserRecord | undefined> {
+  quotas: QuotaChange,
+): Promise<SetQuotasOutcome> {
   return db.transaction().execute(async (db) => {
     const user = await db
       .selectFrom('users')
@@ -104,15 +135,17 @@ export async function setQuotas(
       .where('name', '=', name)
       .forUpdate()
       .executeTakeFirst()
-    if (!user) return undefined
+    if (!user) return { ok: false, refusal: { kind: 'no-user' } }
+    const crossed = findCrossedLimits({ ...quotaLimitsOf(user), ...quotas.limits })
+    if (crossed) return { ok: false, refusal: { kind: 'crossed-limits', ...crossed } }
     const changed = { ...hardColumns({ ...hardQuotasOf(user), ...quotas.hard }), ...quotas.limits }
     await db.updateTable('users').set(changed).where('uuid', '=', user.uuid).execute()
     const facts = { ...quotas.hard, ...quotas.limits }
-    const why = `an operator changed ${Object.keys(facts).join(', ')}`
-    const asker = { by: AskerKind.Operator }
+    const { asker = theOperator } = quotas
+    const why = `${roleOf(asker)} changed ${Object.keys(facts).join(', ')}`
     const object = eventObject({ ...user, userUuid: user.uuid })
     await writeEvents(db, [{ ...object, kind: UserEventKind.AccountQuotas, why, asker, facts }])
-    return userRecord({ ...user, ...changed })
+    return { ok: true, user: userRecord({ ...user, ...changed }) }
   })
 }
 

@@ -74,6 +74,29 @@ export const defaultQuotaLimits: QuotaLimits = {
  */
 export const quotaRange = { min: 1, max: 2_147_483_647 } as const
 
+const limitPairs = [
+  ['minMemoryMb', 'maxMemoryMb'],
+  ['minVcpus', 'maxVcpus'],
+  ['minVolumeMb', 'maxVolumeMb'],
+  ['minAutoscaleSize', 'maxAutoscaleSize'],
+] as const satisfies readonly (readonly (keyof QuotaLimits)[])[]
+
+/** A least value that is above the most. Nothing could be created with them. */
+export interface CrossedLimits {
+  readonly min: keyof QuotaLimits
+  readonly minValue: number
+  readonly max: keyof QuotaLimits
+  readonly maxValue: number
+}
+
+/** Returns the first pair of limits of which the least is above the most; undefined if there is none. */
+export function findCrossedLimits(limits: QuotaLimits): CrossedLimits | undefined {
+  const crossed = limitPairs.find(([min, max]) => limits[min] > limits[max])
+  if (crossed === undefined) return undefined
+  const [min, max] = crossed
+  return { min, minValue: limits[min], max, maxValue: limits[max] }
+}
+
 /** What an instance adds to its account's use when it is created or started. */
 export interface InstanceDemand {
   readonly memoryMb: number

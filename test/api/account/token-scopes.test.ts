@@ -57,6 +57,9 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   explainVolumes: [Read, Operate],
   listImages: [Read, Operate, ImagesPush],
   getQuotas: [Read, Operate],
+  getUsers: [Read, Operate],
+  createUsers: [],
+  setUserQuotas: [],
   getInstallation: [Read, Operate, ImagesPush, Metrics],
   createTokens: [],
   getTokens: [],
@@ -75,7 +78,7 @@ describe('a token with one scope', () => {
   const tokens = new Map<TokenScope, string>()
   before(async () => {
     api = await startTestApi()
-    user = await api.addUser()
+    user = await api.addUser({ admin: true })
     const made = await user.api.one('createInstances', { body: { image: 'hello', service_group: {} } })
     service = made.service_group!.uuid
     await user.api.one('createAutoscale', { object: service, body: { master: { uuid: made.uuid } } })

@@ -4,6 +4,7 @@ import type { OperationId } from '../../../src/contract/operations.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import { UserEventKind } from '../../../src/domain/event/user-event-kind.ts'
 import { makeTestCertificate } from '../../support/certificate-maker.ts'
+import type { Entry } from '../../support/api-client.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { RawAnswer, TestApi, TestUser } from '../../support/api-server.ts'
 import { settledEvents } from '../../support/settled-events.ts'
@@ -33,6 +34,8 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   deleteVolumes: [UserEventKind.VolumeDeleted],
   createTokens: [UserEventKind.TokenCreated],
   deleteTokens: [UserEventKind.TokenRevoked],
+  createUsers: [UserEventKind.AccountCreated, UserEventKind.TokenCreated],
+  setUserQuotas: [UserEventKind.AccountQuotas],
   getInstances: nothing,
   listInstances: nothing,
   waitInstances: nothing,
@@ -57,6 +60,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   explainVolumes: nothing,
   listImages: nothing,
   getQuotas: nothing,
+  getUsers: nothing,
   getInstallation: nothing,
   getTokens: nothing,
   listTokens: nothing,
@@ -108,7 +112,7 @@ describe('an operation that changes something', () => {
   let user: TestUser
   before(async () => {
     api = await startTestApi()
-    user = await api.addUser()
+    user = await api.addUser({ admin: true })
   })
   after(() => api.close())
 
@@ -132,16 +136,20 @@ describe('an operation that changes something', () => {
     return { ...answer, requestId }
   }
 
-  async function toldOf(requestId: string) {
+  /** The events of a request that the owner of a token sees. */
+  async function toldOf(requestId: string, token: string) {
     await settledEvents(api.database)
-    const events = await user.api.call('listEvents', { query: { count: '1000' } })
+    const { json } = await api.send({ path: `${operations.listEvents.path}?count=1000`, token })
+    const events = json.data.events as readonly Entry<'listEvents'>[]
     return events.filter((event) => event.request_id === requestId)
   }
 
   const tried = new Set<OperationId>()
   async function tells(id: OperationId, body: object, owner?: string): Promise<RawAnswer> {
     const answer = await send(id, body, owner)
-    const events = await toldOf(answer.requestId)
+    // A new account has the events of its making itself.
+    const reader = id === 'createUsers' ? answer.json.data.users[0].token : user.token
+    const events = await toldOf(answer.requestId, reader)
     const kinds = new Set(events.map(({ kind }) => kind))
     for (const kind of kinds) assert.ok(told[id].includes(kind), `${id} tells ${kind}`)
     const main = told[id][0]
@@ -161,6 +169,8 @@ describe('an operation that changes something', () => {
     })
     await tells('deleteCertificates', { uuid: made.json.data.certificates[0].uuid })
     const token = await tells('createTokens', { label: 'ci' })
+    await tells('createUsers', { name: 'newcomer' })
+    await tells('setUserQuotas', { name: user.name, hard: { instances: 50 } })
     await tells('deleteTokens', { uuid: token.json.data.tokens[0].uuid })
     await tells('deleteInstances', { name: 'plain' })
     await tells('deleteServices', { name: 'site' })

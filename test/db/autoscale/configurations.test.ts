@@ -61,7 +61,7 @@ describe('an autoscale configuration', () => {
   const read = async (user: User, service: string) =>
     (await findAutoscale(database(), user.uuid, [service])).get(service)
   const limit = async (user: User, limits: Partial<QuotaLimits>) =>
-    assert.ok(await setQuotas(database(), user.name, { limits }))
+    assert.ok((await setQuotas(database(), user.name, { limits })).ok)
   const serviceRow = (service: string) =>
     database()
       .db.selectFrom('services')
