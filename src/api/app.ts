@@ -40,6 +40,7 @@ import { eventsList } from './event/list.ts'
 import { StreamPlaces } from './stream-places.ts'
 import { eventsStream } from './event/stream.ts'
 import { imagesList } from './image/list.ts'
+import { hostsCordon } from './host/cordon.ts'
 import { hostsExplain } from './host/explain.ts'
 import { hostsStatus } from './host/status.ts'
 import { instancesCreate } from './instance/create.ts'
@@ -138,6 +139,8 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     listTokens: tokensList(deps),
     getHosts: hostsStatus(deps),
     explainHosts: hostsExplain(deps),
+    cordonHosts: hostsCordon(deps, true),
+    uncordonHosts: hostsCordon(deps, false),
   }
 }
 

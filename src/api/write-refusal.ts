@@ -32,6 +32,7 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
   'name-taken': ({ name }) => problem('alreadyExists', { kind: 'Instance', value: name }),
   'no-node': ({ heardAt }) =>
     heardAt === undefined ? problem('noHost') : problem('noHostAnswers', { since: timestamp(heardAt) }),
+  'all-cordoned': () => problem('allHostsCordoned'),
   'no-address': () => problem('noAddress'),
   'instance-not-found': ({ by, value }) => problem('notFound', { kind: 'instance', by, value }),
   'instance-not-stopped': ({ name, state }) =>
@@ -57,6 +58,7 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
   'volume-not-available': unavailableProblem,
   'volume-with-replicas': ({ name, replicas }) => problem('volumeForOne', { name, count: replicas + 1 }),
   'volume-host-silent': ({ name, nodeId }) => problem('volumeHostSilent', { name, host: nodeId }),
+  'volume-host-cordoned': ({ name, nodeId }) => problem('volumeHostCordoned', { name, host: nodeId }),
   'no-volume-room': ({ count, sizeMb, roomiestMb }) => {
     const wanted = count === 1 ? `a volume of ${sizeMb} MiB` : `${count} volumes of ${sizeMb} MiB each`
     return problem('noVolumeRoom', { wanted, free: Math.max(0, roomiestMb) })

@@ -1361,6 +1361,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/hosts/cordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Place nothing new on hosts
+         * @description No new instance and no new volume is placed there from now on. What is there goes on, and restarts, wakes and starts there as before. A second cordon changes nothing. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        put: operations["cordonHosts"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/{object}/cordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Place nothing new on hosts
+         * @description No new instance and no new volume is placed there from now on. What is there goes on, and restarts, wakes and starts there as before. A second cordon changes nothing. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        put: operations["cordonHostsLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/uncordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Place new instances on hosts again
+         * @description Takes the cordon back. It changes nothing if there is none. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        put: operations["uncordonHosts"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/{object}/uncordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Place new instances on hosts again
+         * @description Takes the cordon back. It changes nothing if there is none. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        put: operations["uncordonHostsLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -8114,6 +8194,11 @@ export interface components {
                      * @description As in RFC 3339, in UTC.
                      */
                     heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -8174,6 +8259,11 @@ export interface components {
                      * @description As in RFC 3339, in UTC.
                      */
                     heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -8252,6 +8342,11 @@ export interface components {
                      * @description As in RFC 3339, in UTC.
                      */
                     heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -8312,6 +8407,11 @@ export interface components {
                      * @description As in RFC 3339, in UTC.
                      */
                     heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -8347,6 +8447,302 @@ export interface components {
                     failure?: string;
                     /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
                     text: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        CordonHostsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        CordonHostsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        UncordonHostsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        UncordonHostsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
                 } | {
                     /** @constant */
                     status: "error";
@@ -11546,6 +11942,140 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ExplainHostsAnswer"];
                     "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    cordonHosts: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CordonHostsObject"] | components["schemas"]["CordonHostsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CordonHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    cordonHostsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CordonHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    uncordonHosts: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UncordonHostsObject"] | components["schemas"]["UncordonHostsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UncordonHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    uncordonHostsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UncordonHostsAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

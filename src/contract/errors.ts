@@ -4,6 +4,7 @@ import { tokenFailures } from './account/failures.ts'
 import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
+import { hostFailures } from './host/failures.ts'
 import { maxReportedErrors } from './limits.ts'
 import { readingFailures } from './reading-failures.ts'
 
@@ -310,13 +311,6 @@ export const failures = {
       'which is the double of your quota; try again in a moment',
     true,
   ),
-  noHost: failure(ErrorCode.NoneFree, 200, 'No host has joined this installation yet: try again later', true),
-  noHostAnswers: failure(
-    ErrorCode.OperationFailed,
-    200,
-    'No host answers, and none has since {since}: nothing new can be placed now, try again later',
-    true,
-  ),
   noAddress: failure(ErrorCode.NoneFree, 200, 'No private address is free: delete instances', true),
   wrongState: failure(ErrorCode.WrongState, 200, "The operation is not possible in state '{state}'"),
   operationFailed: failure(
@@ -328,6 +322,7 @@ export const failures = {
   timedOut: failure(ErrorCode.TimedOut, 200, 'Operation timed out', true),
   ...readingFailures,
   ...autoscaleFailures,
+  ...hostFailures,
   ...tokenFailures,
 } as const satisfies Record<string, Failure>
 export type FailureName = keyof typeof failures

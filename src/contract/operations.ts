@@ -18,7 +18,7 @@ import {
 } from './autoscale/operations.ts'
 import { followEvents, listEvents } from './event/operations.ts'
 import { noParameters } from './fields.ts'
-import { explainHosts, getHosts } from './host/operations.ts'
+import { cordonHosts, explainHosts, getHosts, uncordonHosts } from './host/operations.ts'
 import { imageEntry, imageFilterBody, imageQuery } from './image/schemas.ts'
 import {
   createInstances,
@@ -148,6 +148,8 @@ export const operations = {
   listTokens,
   getHosts,
   explainHosts,
+  cordonHosts,
+  uncordonHosts,
 } as const satisfies Readonly<Record<string, Operation>>
 export type Operations = typeof operations
 export type OperationId = keyof Operations

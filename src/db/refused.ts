@@ -27,6 +27,8 @@ export type WriteRefusal =
    * joined.
    */
   | { readonly kind: 'no-node'; readonly heardAt?: Date }
+  /** Administrators cordoned all hosts that have sent a heartbeat lately. */
+  | { readonly kind: 'all-cordoned' }
   /** Every private address of the host is taken. */
   | { readonly kind: 'no-address' }
   | { readonly kind: 'too-many-tokens'; readonly limit: number }
@@ -80,6 +82,8 @@ export type VolumeWriteRefusal =
   | { readonly kind: 'volume-with-replicas'; readonly name: string; readonly replicas: number }
   /** An instance can only be on the host of its volume, and that host has sent no heartbeat lately. */
   | { readonly kind: 'volume-host-silent'; readonly name: string; readonly nodeId: string }
+  /** A new instance can only be on the host of its volume, and an administrator cordoned that host. */
+  | { readonly kind: 'volume-host-cordoned'; readonly name: string; readonly nodeId: string }
   /**
    * There is no room for `count` volumes of `sizeMb` each. `roomiestMb` is the free room of the host that
    * has most of it.

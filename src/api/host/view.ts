@@ -3,7 +3,7 @@ import type { OperationEntry } from '../../contract/operation.ts'
 import { hostState } from '../../domain/host/explanation.ts'
 import { explanationText } from '../../explain/explanation-text.ts'
 import { hostExplanation } from '../../explain/host/explanation.ts'
-import { timestamp } from '../timestamp.ts'
+import { optionalTimestamp, timestamp } from '../timestamp.ts'
 import type { SeenHost } from './objects.ts'
 
 /** The view of a host for administrators. The secret of its agent is not in it. */
@@ -27,6 +27,7 @@ function shared({ node, instances }: SeenHost) {
     name: node.id,
     state: hostState(node),
     heard_at: timestamp(node.heartbeatAt),
+    ...optionalTimestamp('cordoned_at', node.cordonedAt),
     instances,
     memory_mb: node.memoryMb,
     used_memory_mb: node.usedMemoryMb,

@@ -7,6 +7,7 @@ import {
   overlookNodes,
   releaseNode,
   removeNode,
+  setCordon,
 } from '../../db/host/administration.ts'
 import type { NodeChange, NodeRefusal } from '../../db/host/administration.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
@@ -33,6 +34,16 @@ export function addNodeCommands(program: Command, deps: CliDeps): void {
     )
     .option('--json', 'answer in JSON')
     .action((id: string, options: OutputOptions) => explain(deps, id, options))
+  node
+    .command('cordon <id>')
+    .description('place no new instances and volumes on a host; what it has goes on')
+    .option('--json', 'answer in JSON')
+    .action((id: string, options: OutputOptions) => cordon(deps, id, options))
+  node
+    .command('uncordon <id>')
+    .description('place new instances and volumes on a host again')
+    .option('--json', 'answer in JSON')
+    .action((id: string, options: OutputOptions) => uncordon(deps, id, options))
   node
     .command('release <id>')
     .description(
@@ -63,7 +74,7 @@ async function list(deps: CliDeps, options: OutputOptions): Promise<void> {
   ]
   const rows = nodes.map((node) => [
     node.id,
-    hostState(node),
+    node.cordonedAt === null ? hostState(node) : `${hostState(node)}, cordoned`,
     String(node.instances),
     `${node.usedMemoryMb} of ${node.memoryMb}`,
     String(node.volumes),
@@ -89,6 +100,18 @@ async function explain(deps: CliDeps, id: string, options: OutputOptions): Promi
     json: { id, state: hostState(node), ...explanation, instances },
     text: explanationText(explanation),
   })
+}
+
+async function cordon(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
+  requireDone(id, await deps.withDatabase((database) => setCordon(database, id, true)))
+  const text = `host ${id} cordoned: nothing new is placed there, and what it has goes on`
+  answer(deps, options, { json: { id, cordoned: true }, text })
+}
+
+async function uncordon(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
+  requireDone(id, await deps.withDatabase((database) => setCordon(database, id, false)))
+  const text = `host ${id} is not cordoned: new instances and volumes are placed there as long as they fit`
+  answer(deps, options, { json: { id, cordoned: false }, text })
 }
 
 async function release(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {

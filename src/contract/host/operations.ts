@@ -1,4 +1,4 @@
-import { TokenScope } from '../../domain/account/token-scope.ts'
+import { TokenScope, noScopeSuffices } from '../../domain/account/token-scope.ts'
 import { noParameters } from '../fields.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 import { explainedHost, hostDetails } from './responses.ts'
@@ -6,6 +6,19 @@ import { explainedHost, hostDetails } from './responses.ts'
 const forAdministrators =
   'For administrators. To any other account it looks as if there were no hosts. A host is named by the id under ' +
   'which it joined; one whose id is no name is only in the answer about all hosts.'
+
+/** What is the same in both operations that change a cordon. */
+const cordon = {
+  method: 'PUT',
+  scope: Scope.Objects,
+  identifiedBy: ['name'],
+  tokenScopes: noScopeSuffices,
+  withinServices: false,
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Hosts,
+  entry: hostDetails,
+} as const
 
 export const getHosts = defineOperation({
   id: 'getHosts',
@@ -42,4 +55,26 @@ export const explainHosts = defineOperation({
   textForm: TextForm.Explanation,
   summary: 'Explain hosts',
   description: `Whether a host is heard, what it has and how much room is left, and what that means. ${forAdministrators}`,
+})
+
+export const cordonHosts = defineOperation({
+  ...cordon,
+  id: 'cordonHosts',
+  path: '/v1/hosts/cordon',
+  localPath: '/v1/hosts/{object}/cordon',
+  place: 'host cordon arguments',
+  summary: 'Place nothing new on hosts',
+  description:
+    'No new instance and no new volume is placed there from now on. What is there goes on, and restarts, wakes and starts ' +
+    `there as before. A second cordon changes nothing. ${forAdministrators}`,
+})
+
+export const uncordonHosts = defineOperation({
+  ...cordon,
+  id: 'uncordonHosts',
+  path: '/v1/hosts/uncordon',
+  localPath: '/v1/hosts/{object}/uncordon',
+  place: 'host uncordon arguments',
+  summary: 'Place new instances on hosts again',
+  description: `Takes the cordon back. It changes nothing if there is none. ${forAdministrators}`,
 })

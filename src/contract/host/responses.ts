@@ -23,6 +23,13 @@ const host = {
     'Whether its heartbeats come, have stopped, or an administrator released its id.',
   ),
   heard_at: timestampField,
+  cordoned_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.',
+    }),
+  ),
   instances: byState,
   memory_mb: count('Memory that its instances may take together.'),
   used_memory_mb: count('Memory of the instances that have a VM.'),

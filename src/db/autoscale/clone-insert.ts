@@ -122,6 +122,8 @@ export function refusalWords(refusal: WriteRefusal | StartRefusal): string {
   if (refusal.kind === 'no-memory')
     return `its host has no room: it takes ${refusal.lack.neededMb} MiB, and ${refusal.lack.roomMb} MiB are left`
   if (refusal.kind === 'no-node') return 'no host answers: none was heard of lately'
+  if (refusal.kind === 'all-cordoned')
+    return 'administrators cordoned all hosts that answer: nothing new is placed on them'
   if (refusal.kind === 'name-taken') return `no name such as '${refusal.name}' is free`
   return `refused: ${refusal.kind}`
 }

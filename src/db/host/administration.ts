@@ -3,7 +3,7 @@ import type { StateCounts } from '../../domain/instance/tally.ts'
 import { heldFootprintMb, promisedFootprintMb } from './memory.ts'
 import type { Database } from '../database.ts'
 import { anyOf } from '../sql/lists.ts'
-import { ago } from '../sql/time.ts'
+import { ago, now } from '../sql/time.ts'
 import { releasedSecret } from './hosts.ts'
 
 /**
@@ -35,6 +35,8 @@ export interface NodeOverview {
   readonly live: boolean
   /** Whether an administrator released the id. The next agent that joins under the id becomes this host. */
   readonly released: boolean
+  /** When an administrator cordoned the host. Null: new instances and volumes may be placed there. */
+  readonly cordonedAt: Date | null
 }
 
 export type NodeRefusal = 'unknown' | 'live' | 'has-instances' | 'has-volumes'
@@ -65,6 +67,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
       'subnet',
       'volumeMb',
       'heartbeatAt',
+      'cordonedAt',
       heldFootprintMb(eb).as('usedMemoryMb'),
       promisedFootprintMb(eb).as('promisedMemoryMb'),
       eb
@@ -171,6 +174,25 @@ export async function releaseNode(database: Database, nodeId: string): Promise<N
     .returning('id')
     .executeTakeFirst()
   return released ? { ok: true } : refused(database, nodeId)
+}
+
+/**
+ * Says whether new instances and volumes may be placed on the host. Those that it has go on, restart, wake
+ * and start there in both cases. When this returns after a cordon, no placement is under way there that is
+ * not committed. Idempotent: a second cordon keeps the time of the first.
+ */
+export async function setCordon(
+  { db }: Database,
+  nodeId: string,
+  isCordoned: boolean,
+): Promise<{ readonly ok: true } | { readonly ok: false; readonly refusal: 'unknown' }> {
+  const changed = await db
+    .updateTable('nodes')
+    .set((eb) => ({ cordonedAt: isCordoned ? eb.fn.coalesce('cordonedAt', now) : null }))
+    .where('id', '=', nodeId)
+    .returning('id')
+    .executeTakeFirst()
+  return changed ? { ok: true } : { ok: false, refusal: 'unknown' }
 }
 
 async function refused(database: Database, nodeId: string): Promise<NodeChange> {

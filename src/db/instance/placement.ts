@@ -54,9 +54,9 @@ const addressWindow = 256
 
 /**
  * Places `count` instances one by one and takes their addresses. Each goes to the live host that has most
- * free memory at that moment, among the hosts that have room for the instance and its volume. If the volume
- * exists already, only its host is chosen. The hosts' rows are locked in a fixed order until the commit, so
- * that neither an address nor room is given out twice. Throws `Refused`.
+ * free memory at that moment, among the hosts that are not cordoned and have room for the instance and its
+ * volume. If the volume exists already, only its host is chosen. The hosts' rows are locked in a fixed order
+ * until the commit, so that neither an address nor room is given out twice. Throws `Refused`.
  */
 export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<readonly Placement[]> {
   const candidates = await lockCandidates(db, wanted.volume)
@@ -72,7 +72,7 @@ export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<
 
 /**
  * Places one more instance that starts now, on the host with most free memory among those that have enough
- * of it and a free address. Locks like `placeInstances`. Throws `Refused` if no host is live.
+ * of it and a free address. Locks like `placeInstances`. Throws `Refused` if no host may be chosen.
  */
 export async function placeWithRoom(db: Db, memoryMb: number): Promise<Placement | RoomRefusal> {
   const candidates = (await lockCandidates(db)).toSorted(
@@ -95,7 +95,10 @@ export interface RoomRefusal {
   readonly roomiestMb: number
 }
 
-/** The live host with most room for volumes. Its row stays locked until the commit. Throws `Refused`. */
+/**
+ * The live host that is not cordoned and has most room for volumes. Its row stays locked until the commit.
+ * Throws `Refused`.
+ */
 export async function placeVolume(db: Db, sizeMb: number): Promise<string> {
   const candidates = await lockCandidates(db)
   const node = candidates.reduce((best, next) => (next.freeVolumeMb > best.freeVolumeMb ? next : best))
@@ -106,25 +109,46 @@ export async function placeVolume(db: Db, sizeMb: number): Promise<string> {
 /** Locks and reads the hosts that may be chosen. There is at least one; otherwise this throws `Refused`. */
 async function lockCandidates(db: Db, volume?: WantedPlacements['volume']): Promise<readonly Candidate[]> {
   const only = volume !== undefined && 'existing' in volume ? volume.existing : undefined
-  const live = await db
+  const open = await db
     .selectFrom('nodes')
     .select('id')
     .where('heartbeatAt', '>', ago(nodeSilentAfterMs))
+    .where('cordonedAt', 'is', null)
     .$if(only !== undefined, (query) => query.where('id', '=', only!.nodeId))
     .orderBy('id')
     .forUpdate()
     .execute()
-  if (live.length > 0) return readCandidates(db, live)
-  if (only === undefined) throw new Refused(await noNode(db))
-  throw new Refused({ kind: 'volume-host-silent', name: only.name, nodeId: only.nodeId })
+  if (open.length > 0) return readCandidates(db, open)
+  throw new Refused(only === undefined ? await noNode(db) : await closedHost(db, only))
+}
+
+async function closedHost(
+  db: Db,
+  { name, nodeId }: { readonly name: string; readonly nodeId: string },
+): Promise<WriteRefusal> {
+  const isCordoned = await hasLiveCordoned(db, nodeId)
+  return { kind: isCordoned ? 'volume-host-cordoned' : 'volume-host-silent', name, nodeId }
 }
 
 async function noNode(db: Db): Promise<WriteRefusal> {
+  if (await hasLiveCordoned(db)) return { kind: 'all-cordoned' }
   const last = await db
     .selectFrom('nodes')
     .select((eb) => eb.fn.max('heartbeatAt').as('heardAt'))
     .executeTakeFirst()
   return { kind: 'no-node', ...(last?.heardAt && { heardAt: last.heardAt }) }
+}
+
+/** Whether a host that is heard, or this one, is cordoned. */
+async function hasLiveCordoned(db: Db, nodeId?: string): Promise<boolean> {
+  const cordoned = await db
+    .selectFrom('nodes')
+    .select('id')
+    .where('heartbeatAt', '>', ago(nodeSilentAfterMs))
+    .where('cordonedAt', 'is not', null)
+    .$if(nodeId !== undefined, (query) => query.where('id', '=', nodeId!))
+    .executeTakeFirst()
+  return cordoned !== undefined
 }
 
 /**

@@ -25,6 +25,11 @@ export const Node = defineEntity({
     nextAddress: p.integer(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     heartbeatAt: p.datetime(3),
+    /**
+     * When an administrator cordoned the host: nothing new is placed there since. Null: it is not cordoned.
+     * Neither a heartbeat nor a release changes it.
+     */
+    cordonedAt: p.datetime(3).nullable(),
     /** The time of the first heartbeat since the last silence. */
     heardSince: p.datetime(3).defaultRaw('now()'),
     /**

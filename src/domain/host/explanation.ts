@@ -39,6 +39,8 @@ export interface ExplainedHost {
   readonly usedMemoryMb: number
   /** The memory that it needs if all its instances that are not stopped run at once. */
   readonly promisedMemoryMb: number
+  /** When an administrator cordoned it. Absent: it is not cordoned. */
+  readonly cordonedAtMs?: number
   /** The room for volumes, and the size of all volumes together. */
   readonly volumeMb: number
   readonly promisedMb: number
@@ -54,15 +56,15 @@ type Words = Pick<Explanation, 'now' | 'next'>
 
 const byState = {
   [HostState.Live]: (host) => ({ now: 'is live', next: `${placing(host)}${waking(host)}` }),
-  [HostState.Silent]: ({ id, heartbeatAtMs }) => ({
-    now: `has been silent since ${timeOf(heartbeatAtMs)}, and this is what was recorded`,
+  [HostState.Silent]: ({ id, heartbeatAtMs, cordonedAtMs }) => ({
+    now: `has been silent since ${timeOf(heartbeatAtMs)}${cordoned(cordonedAtMs)}, and this is what was recorded`,
     next:
       'nothing new is placed there, and starts, stops and deletions on it wait until it is heard again; ' +
       `if it never comes back, \`roost admin node release ${id}\` lets another machine take its place, and ` +
       `\`roost admin node remove ${id}\` forgets it`,
   }),
-  [HostState.Released]: ({ id, instances }) => ({
-    now: 'is released',
+  [HostState.Released]: ({ id, instances, cordonedAtMs }) => ({
+    now: `is released${cordoned(cordonedAtMs)}`,
     next: `the next host that joins under the id ${id} takes over its ${counted(totalOf(instances), 'instance')}`,
   }),
 } satisfies Record<HostState, (host: ExplainedHost) => Words>
@@ -71,8 +73,22 @@ function roomOf({ usedMemoryMb, memoryMb, promisedMb, volumeMb }: ExplainedHost)
   return `${usedMemoryMb} of ${memoryMb} MiB of memory and ${promisedMb} of ${volumeMb} MiB for volumes are taken`
 }
 
-/** What the room that is left means for further starts. */
-function placing({ memoryMb, usedMemoryMb }: ExplainedHost): string {
+/** A host that is not heard keeps its cordon until somebody takes it back. */
+function cordoned(atMs: number | undefined): string {
+  return atMs === undefined ? '' : ` (cordoned at ${timeOf(atMs)}, and it stays so)`
+}
+
+/** What the cordon, or else the room that is left, means for further starts. */
+function placing({ id, memoryMb, usedMemoryMb, instances, cordonedAtMs }: ExplainedHost): string {
+  if (cordonedAtMs !== undefined) {
+    const count = totalOf(instances)
+    const rest =
+      count === 0 ? 'it has none' : `${counted(count, 'instance')} ${count === 1 ? 'goes' : 'go'} on`
+    return (
+      `no new instances are placed here, because an administrator cordoned it at ${timeOf(cordonedAtMs)}; ${rest}, and ` +
+      `\`roost admin node uncordon ${id}\` permits new ones again`
+    )
+  }
   const leftMb = Math.max(0, memoryMb - usedMemoryMb)
   const leastMb = footprintMb(minGuestMemoryMb)
   return leftMb < leastMb

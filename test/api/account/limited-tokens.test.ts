@@ -40,6 +40,8 @@ const ofAccount = new Set([
   'listTokens',
   'getHosts',
   'explainHosts',
+  'cordonHosts',
+  'uncordonHosts',
 ])
 
 /** An object. Its name is no part of the name of any other, so that answers can be searched for it. */

@@ -69,6 +69,8 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   followEvents: [Read, Operate],
   getHosts: [Read, Operate],
   explainHosts: [Read, Operate],
+  cordonHosts: [],
+  uncordonHosts: [],
 }
 
 describe('a token with one scope', () => {

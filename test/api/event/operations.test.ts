@@ -68,6 +68,8 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   followEvents: nothing,
   getHosts: nothing,
   explainHosts: nothing,
+  cordonHosts: nothing,
+  uncordonHosts: nothing,
 }
 
 /** Requests in an order in which each succeeds. */

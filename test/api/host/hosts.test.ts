@@ -56,9 +56,60 @@ describe('hosts over the API', () => {
     assert.equal(text, await roostBeside(api, ['node', 'explain', 'local']))
   })
 
+  it('that are cordoned take nothing new, show it, and let what they have go on', async () => {
+    const cordoned = await admin.api.one('cordonHosts', { object: 'local' })
+    try {
+      assertShows(cordoned, { status: 'success', name: 'local', state: 'live' })
+      assert.match(cordoned.cordoned_at!, /^\d{4}-/)
+      const again = await admin.api.one('cordonHosts', { body: { name: 'local' } })
+      assert.equal(again.cordoned_at, cordoned.cordoned_at)
+      const { next } = await admin.api.one('explainHosts', { object: 'local' })
+      assert.match(
+        next,
+        /^no new instances are placed here, because an administrator cordoned it at .*; 3 instances go on, /,
+      )
+      const message =
+        'No host takes anything new now, because administrators cordoned all that answer: try again later, or ask them for ' +
+        "'roost admin node uncordon'"
+      for (const [id, body] of [
+        ['createInstances', { image: 'hello' }],
+        ['createVolumes', { size_mb: 8 }],
+      ] as const) {
+        const { entries } = await user.api.attempt(id, { body })
+        assert.partialDeepStrictEqual(entries, [{ error: 9, message }])
+      }
+      const [stopped] = await user.api.call('listInstances', { query: { state: 'stopped' } })
+      await user.api.one('startInstances', { object: stopped!.uuid })
+      await user.api.one('stopInstances', { object: stopped!.uuid })
+    } finally {
+      const open = await admin.api.one('uncordonHosts', { object: 'local' })
+      assert.deepEqual([open.status, open.cordoned_at], ['success', undefined])
+    }
+    assert.equal((await admin.api.one('uncordonHosts', { object: 'local' })).status, 'success')
+    assert.ok(api.logLines.some((line) => line.includes('the cordon of a host was set')))
+    await user.api.one('createInstances', { body: { image: 'hello' } })
+  })
+
+  it('say of a volume on a cordoned host why no new instance can have it', async () => {
+    const { name } = await user.api.one('createVolumes', { body: { name: 'kept', size_mb: 8 } })
+    await admin.api.one('cordonHosts', { object: 'local' })
+    try {
+      const body = { image: 'hello', volumes: [{ name, at: '/data' }] }
+      const { entries } = await user.api.attempt('createInstances', { body })
+      assert.partialDeepStrictEqual(entries, [{ error: 24 }])
+      const [entry] = entries
+      assert.match(
+        entry !== undefined && 'message' in entry ? entry.message : '',
+        /^Volume 'kept' is on host 'local', which takes no new instance, because an administrator cordoned it: /,
+      )
+    } finally {
+      await admin.api.one('uncordonHosts', { object: 'local' })
+    }
+  })
+
   it('look to everybody else as if there were none', async () => {
-    for (const id of ['getHosts', 'explainHosts'] as const) {
-      assert.deepEqual(await user.api.call(id), [])
+    for (const id of ['getHosts', 'explainHosts', 'cordonHosts', 'uncordonHosts'] as const) {
+      if (id === 'getHosts' || id === 'explainHosts') assert.deepEqual(await user.api.call(id), [])
       const { entries, status } = await user.api.attempt(id, { object: 'local' })
       assert.equal(status, 'error')
       assert.deepEqual(
@@ -67,5 +118,6 @@ describe('hosts over the API', () => {
       )
     }
     assert.equal(await explainedText(api, { path: '/v1/hosts/explain', token: user.token }), '')
+    assert.equal((await admin.api.one('getHosts', { object: 'local' })).cordoned_at, undefined)
   })
 })

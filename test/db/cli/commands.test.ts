@@ -236,12 +236,27 @@ describe('the roost command', () => {
     })
   }
 
-  it('lists, releases and removes hosts that are silent', async () => {
+  it('lists and cordons hosts, and releases and removes those that are silent', async () => {
     await withDatabase(own.url, (database) => addNode(database, { id: 'attic' }))
     assert.partialDeepStrictEqual(await json('node', 'list'), [
       { id: 'attic', live: true, released: false, instances: 0 },
     ])
     assert.match((await roost('node', 'explain', 'attic')).out, /^attic is live: no instance is there; 0 of /)
+    for (let time = 0; time < 2; time++) {
+      assert.deepEqual(await json('node', 'cordon', 'attic'), { id: 'attic', cordoned: true })
+      assert.match((await roost('node', 'list')).out, /\nattic +live, cordoned +0 /)
+    }
+    assert.match((await roost('node', 'explain', 'attic')).out, /\nnext: no new instances are placed here, /)
+    assert.match(
+      (await roost('node', 'uncordon', 'attic')).out,
+      /^host attic is not cordoned: new instances /,
+    )
+    assert.match((await roost('node', 'list')).out, /\nattic +live +0 /)
+    for (const command of ['cordon', 'uncordon']) {
+      const unknown = await roost('node', command, 'cellar')
+      assert.equal(unknown.code, 1)
+      assert.match(unknown.notes, /no host 'cellar'/)
+    }
     const live = await roost('node', 'remove', 'attic')
     assert.equal(live.code, 1)
     assert.match(live.notes, /stop its agent first/)

@@ -55,6 +55,26 @@ describe('the explanation of a host', () => {
     assert.match(next({ stopped: 1 }), /its 1 instance$/)
   })
 
+  it('says since when nothing new is placed on a cordoned host, what goes on, and how to take it back', () => {
+    const cordonedAtMs = Date.parse('2026-01-02T03:00:00Z')
+    const next = (more: Partial<ExplainedHost> = {}) => explainHost({ ...host, cordonedAtMs, ...more }).next
+    assert.equal(
+      next(),
+      'no new instances are placed here, because an administrator cordoned it at 2026-01-02T03:00:00.000Z; ' +
+        '3 instances go on, and `roost admin node uncordon attic` permits new ones again',
+    )
+    assert.match(next({ instances: { running: 1 } }), /; 1 instance goes on, and /)
+    assert.match(next({ instances: {} }), /; it has none, and /)
+    assert.match(next({ promisedMemoryMb: 1_300 }), /; if all that sleep wake at once, 300 MiB are missing/)
+    assert.doesNotMatch(next({ usedMemoryMb: 900 }), /MiB are left/)
+    for (const state of [HostState.Silent, HostState.Released]) {
+      assert.match(
+        explainHost({ ...host, state, cordonedAtMs }).now,
+        / \(cordoned at 2026-01-02T03:00:00\.000Z, and it stays so\)/,
+      )
+    }
+  })
+
   it('says that a host has no instance', () => {
     assert.match(explainHost({ ...host, instances: {} }).now, /^attic is live: no instance is there; /)
   })

@@ -4,6 +4,7 @@ import { Migration20261125203000_names_in_indexes } from './20261125203000-names
 import { Migration20261126084427_token_scopes } from './20261126084427-token-scopes.ts'
 import { Migration20261126084513_events } from './20261126084513-events.ts'
 import { Migration20261126120500_console_sessions } from './20261126120500-console-sessions.ts'
+import { Migration20261126224756_host_cordons } from './20261126224756-host-cordons.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -15,4 +16,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261126084427_token_scopes', class: Migration20261126084427_token_scopes },
   { name: 'Migration20261126084513_events', class: Migration20261126084513_events },
   { name: 'Migration20261126120500_console_sessions', class: Migration20261126120500_console_sessions },
+  { name: 'Migration20261126224756_host_cordons', class: Migration20261126224756_host_cordons },
 ]

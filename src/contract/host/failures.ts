@@ -1,0 +1,28 @@
+import { ErrorCode, failure } from '../failure.ts'
+
+/**
+ * The ways in which nothing new can be placed because of the hosts; part of the table of all failures. Each
+ * is about one object: it is an entry of an answer with status 200.
+ */
+export const hostFailures = {
+  noHost: failure(ErrorCode.NoneFree, 200, 'No host has joined this installation yet: try again later', true),
+  noHostAnswers: failure(
+    ErrorCode.OperationFailed,
+    200,
+    'No host answers, and none has since {since}: nothing new can be placed now, try again later',
+    true,
+  ),
+  allHostsCordoned: failure(
+    ErrorCode.NoneFree,
+    200,
+    "No host takes anything new now, because administrators cordoned all that answer: try again later, or ask them for 'roost admin node uncordon'",
+    true,
+  ),
+  volumeHostCordoned: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Volume '{name}' is on host '{host}', which takes no new instance, because an administrator cordoned it: try again later, " +
+      "or ask for 'roost admin node uncordon {host}'",
+    true,
+  ),
+} as const
