@@ -112,7 +112,7 @@ function Bounds(props: {
 }): VNode {
   const { draft, change, wrong } = props
   return (
-    <div class="trial-numbers">
+    <div class="number-fields">
       {(
         [
           ['minSize', 'Fewest instances'],

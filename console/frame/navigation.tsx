@@ -69,10 +69,16 @@ export function Navigation(): VNode {
           Account
         </a>
         {who.value?.admin === true && (
-          <a href={addressOf('hosts')} aria-current={page === 'hosts' ? 'page' : undefined}>
-            <HostsIcon />
-            Hosts
-          </a>
+          <>
+            <a href={addressOf('users')} aria-current={page === 'users' ? 'page' : undefined}>
+              <AccountIcon />
+              Users
+            </a>
+            <a href={addressOf('hosts')} aria-current={page === 'hosts' ? 'page' : undefined}>
+              <HostsIcon />
+              Hosts
+            </a>
+          </>
         )}
       </nav>
       <div class="side-end">

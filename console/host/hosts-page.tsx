@@ -1,15 +1,18 @@
 import { useEffect } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { InstanceState } from '../../src/domain/instance/state.ts'
+import { one } from '../../src/client/answers.ts'
 import { who } from '../account/session.ts'
 import { readable } from '../event/event-text.ts'
 import { useShown } from '../event/on-demand.ts'
+import { api } from '../frame/api.ts'
 import { Command } from '../frame/command.tsx'
 import { NotFound } from '../frame/not-found.tsx'
 import { Page } from '../frame/page.tsx'
 import { ageOf, fullTime, presentMs } from '../frame/time.ts'
 import { Fact } from '../frame/facts.tsx'
 import { Mood } from '../instance/mood.ts'
+import { attempt } from '../object/object-page.tsx'
 import { Meter } from '../overview/meters.tsx'
 import { hosts } from './hosts.ts'
 import type { Host } from './hosts.ts'
@@ -92,6 +95,7 @@ function HostCard({ host }: { readonly host: Host }): VNode {
             of={host.volume_mb}
           />
         </dl>
+        {who.value?.scopes === null && <Cordon host={host} />}
         <dl class="facts">
           <Fact label="Instances">{instancesText(host)}</Fact>
           <Fact label="Version">{host.version}</Fact>
@@ -103,6 +107,33 @@ function HostCard({ host }: { readonly host: Host }): VNode {
         </dl>
       </div>
     </li>
+  )
+}
+
+/** Says whether new instances may come to the host. What is there goes on. */
+function Cordon({ host: { name, cordoned_at: at } }: { readonly host: Host }): VNode {
+  const isCordoned = at !== undefined
+  const params = { path: { object: name } }
+  const run = async (): Promise<void> => {
+    const done = isCordoned ? `${name} takes new instances again.` : `${name} takes no new instances.`
+    await attempt(
+      async () =>
+        one(
+          isCordoned
+            ? await api.PUT('/v1/hosts/{object}/uncordon', { params })
+            : await api.PUT('/v1/hosts/{object}/cordon', { params }),
+        ),
+      done,
+    )
+    hosts.refresh()
+  }
+  return (
+    <div class="actions">
+      <button type="button" class="button" onClick={() => void run()}>
+        {isCordoned ? 'Take new instances again' : 'Take no new instances'}
+      </button>
+      {isCordoned && <span class="soft small">cordoned {ageOf(at)} ago</span>}
+    </div>
   )
 }
 

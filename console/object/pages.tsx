@@ -12,9 +12,13 @@ import { CreateVolumePage } from '../volume/create-page.tsx'
 import { VolumesPage } from '../volume/list-page.tsx'
 import { volumes } from '../volume/store.ts'
 import { VolumePage } from '../volume/volume-page.tsx'
+import { CreateUserPage } from '../user/create-page.tsx'
+import { UsersPage } from '../user/list-page.tsx'
+import { users } from '../user/store.ts'
+import { UserPage } from '../user/user-page.tsx'
 
 /** The stores of what the pages below show. */
-export const stores = [services, volumes, images, certificates]
+export const stores = [services, volumes, images, certificates, users]
 
 interface Pages {
   readonly list: () => VNode
@@ -27,6 +31,7 @@ const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
   ['volumes', { list: VolumesPage, create: CreateVolumePage, present: VolumePage }],
   ['images', { list: ImagesPage }],
   ['certificates', { list: CertificatesPage, create: UploadCertificatePage, present: CertificatePage }],
+  ['users', { list: UsersPage, create: CreateUserPage, present: UserPage }],
 ])
 
 /** The page at an address such as `services`, `services/new` or `services/<uuid>`. */

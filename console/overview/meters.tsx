@@ -3,7 +3,7 @@ import { who } from '../account/session.ts'
 import { quotas } from './quotas.ts'
 import type { QuotaKey } from './quotas.ts'
 
-const labels: Readonly<Record<QuotaKey, readonly [label: string, unit: string]>> = {
+export const quotaLabels: Readonly<Record<QuotaKey, readonly [label: string, unit: string]>> = {
   instances: ['Instances', ''],
   live_instances: ['Not stopped', ''],
   live_memory_mb: ['Memory of those', 'MiB'],
@@ -16,7 +16,7 @@ const labels: Readonly<Record<QuotaKey, readonly [label: string, unit: string]>>
   image_mb: ['Images on a host', 'MiB'],
   snapshot_mb: ['Memory of sleepers', 'MiB'],
 }
-export const quotaKeys = Object.keys(labels) as QuotaKey[]
+export const quotaKeys = Object.keys(quotaLabels) as QuotaKey[]
 
 /** How much of these quotas the account uses. */
 export function Quotas({ keys }: { readonly keys: readonly QuotaKey[] }): VNode {
@@ -27,7 +27,13 @@ export function Quotas({ keys }: { readonly keys: readonly QuotaKey[] }): VNode 
   return (
     <dl class="card-body meters">
       {keys.map((key) => (
-        <Meter key={key} label={labels[key][0]} unit={labels[key][1]} used={used?.[key]} of={hard?.[key]} />
+        <Meter
+          key={key}
+          label={quotaLabels[key][0]}
+          unit={quotaLabels[key][1]}
+          used={used?.[key]}
+          of={hard?.[key]}
+        />
       ))}
     </dl>
   )

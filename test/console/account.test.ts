@@ -124,11 +124,68 @@ describe('the pages of the console about the account', () => {
       await scene.assertFit('hosts', 'Attic_2')
     })
 
+    it('keeps new instances away from one, and lets them come again', async () => {
+      const admin = await api.addUser({ admin: true })
+      await signIn(page, admin.token)
+      await scene.open('hosts', /local\s+heard just now/)
+      const local = (action: string) =>
+        page.locator(`.host ::-p-xpath(//li[.//h2[text()='local']]//button[text()='${action}'])`).click()
+      await local('Take no new instances')
+      await untilShown(page, 'local takes no new instances.')
+      await untilShown(page, 'no new instances are placed here, because an administrator cordoned it')
+      const refused = await user.api.attempt('createInstances', { body: { image: 'hello:latest' } })
+      assert.match(JSON.stringify(refused.entries), /administrators cordoned all that answer/)
+      await local('Take new instances again')
+      await untilShown(page, 'local takes new instances again.')
+      await user.api.one('createInstances', { body: { image: 'hello:latest' } })
+    })
+
     it('looks to everybody else as if there were none', async () => {
       await signIn(page, user.token)
       await open('hosts')
       await untilShown(page, 'No such page')
       assert.doesNotMatch(await shownText(page), /Hosts|Attic_2/)
+    })
+  })
+
+  describe('about users', () => {
+    it('makes one, shows its token once, and changes its quotas', async () => {
+      const admin = await api.addUser({ admin: true })
+      await signIn(page, admin.token)
+      await page.locator('nav a::-p-text(Users)').click()
+      await untilShown(page, admin.name)
+      await page.locator('main a::-p-text(Create a user)').click()
+      await page.locator('input[name="name"]').fill('no name')
+      await submit()
+      await untilShown(page, /'no name'/)
+      const name = `made-by-${admin.name}`
+      await page.locator('input[name="name"]').fill(name)
+      await submit()
+      await untilShown(page, 'it is shown this once')
+      const token = String(await page.evaluate(`document.querySelector('main pre').textContent`))
+      assert.equal((await api.send({ path: '/v1/instances', token })).status, 200)
+      await untilShown(page, /Instances\s+0 of \d+/)
+      await page.locator('input[name="instances"]').fill('7')
+      await press('Save')
+      await untilShown(page, `The quotas of ${name} were changed.`)
+      await untilShown(page, /Instances\s+0 of 7\b/)
+      await page.locator('input[name="max_vcpus"]').fill('many')
+      await press('Save')
+      await untilShown(page, "'many' must be a whole number.")
+      await page.reload()
+      await untilShown(page, 'Change its quotas')
+      assert.ok(!(await page.content()).includes(token))
+      const uuid = String(await page.evaluate(`location.pathname.split('/').at(-1)`))
+      await scene.assertFit('users', name)
+      await scene.assertFit(`users/${uuid}`, /Instances\s+0 of 7\b/)
+      await scene.assertFit('users/new', 'namespace of the user')
+    })
+
+    it('looks to everybody else as if there were none', async () => {
+      await signIn(page, user.token)
+      await open('users')
+      await untilShown(page, 'No such page')
+      assert.doesNotMatch(await shownText(page), /Users/)
     })
   })
 
