@@ -243,7 +243,7 @@ describe('hosts', () => {
     const [row] = await create()
     await markDeleted(database, user.uuid, row!.uuid)
     assert.deepEqual(await instancesOfNode(database, 'a'), [
-      { uuid: row!.uuid, state: InstanceState.Stopped, boot: 0 },
+      { uuid: row!.uuid, state: InstanceState.Stopped, boot: 0, serviceUuid: null },
     ])
     assert.deepEqual(await imagesInUse(database, 'a'), [testImage])
     await removeInstanceRow(database, row!.uuid)

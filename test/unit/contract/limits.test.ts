@@ -84,7 +84,7 @@ describe('docs/limits.md', () => {
     const document = (await readFile('docs/limits.md', 'utf8')).replaceAll(/\s+/g, ' ')
     const { '5s': short, '5m': long } = usageSteps
     assert.ok(document.includes(`keeps ${short.kept} steps of 5 s and ${long.kept} steps of 5 min`))
-    assert.ok(document.includes(`at most ${long.kept} steps of all its instances together`))
+    assert.ok(document.includes(`at most ${long.kept} steps of all its objects together`))
   })
   it('has what is asked of chains and keys as they are read', async () => {
     const document = await readFile('docs/limits.md', 'utf8')
