@@ -5,6 +5,7 @@ import { watchKeys } from './frame/keys.ts'
 import { watchPlace } from './frame/place.ts'
 import { watchPresence } from './frame/presence.ts'
 import { restoreTheme } from './frame/theme.ts'
+import { watchTime } from './frame/time.ts'
 
 const root = document.getElementById('console')
 if (root === null) throw new Error('the page has no place for the console')
@@ -12,6 +13,7 @@ restoreTheme()
 watchPlace()
 watchKeys()
 watchPresence()
+watchTime()
 watchActivity()
 void openSession()
 render(<Console />, root)

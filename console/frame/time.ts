@@ -3,9 +3,12 @@ import { signal } from '@preact/signals'
 /** The present time, as precise as ages on a page are. */
 const stepMs = 5_000
 export const presentMs = signal(Date.now())
-setInterval(() => {
-  presentMs.value = Date.now()
-}, stepMs)
+
+export function watchTime(): void {
+  setInterval(() => {
+    presentMs.value = Date.now()
+  }, stepMs)
+}
 
 const clock = new Intl.DateTimeFormat(undefined, {
   hour: '2-digit',
