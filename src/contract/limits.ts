@@ -11,6 +11,11 @@ export const maxHeaderBytes = 16_384
 export const maxObjectsPerRequest = 100
 /** 400. The most additional instances of one create. On most accounts the quota is reached earlier. */
 export const maxReplicas = 99
+/** 400. The longest `id` with which a client finds its change again in the answer. */
+export const maxChangeIdLength = 128
+/** 400. The most tags of one object, and the longest tag. */
+export const maxTags = 16
+export const maxTagLength = 256
 /** 400. The most objects of one page. A list without `count` is not cut. */
 export const maxPageCount = 1_000
 /** 400. The most errors that one answer names: a body of 1 MiB could hold 100 000 unknown parameters. */

@@ -19,7 +19,7 @@ export const Scope = {
 } as const
 export type Scope = (typeof Scope)[keyof typeof Scope]
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The key of `data` in the answer. */
 export const DataKey = {
@@ -98,6 +98,11 @@ export interface Operation<
    * Another form of the body: `ids` names several objects, and the parameters beside it apply to all of them.
    */
   readonly idsForm?: TObject
+  /**
+   * Present if each object of the body is a change of an object's properties. Then it may also have the form
+   * `{ prop, op, value }` (`request/plain-change.ts`), and the body may be an array in local scope, too.
+   */
+  readonly changes?: true
   /** Present if the answer may take as long as the request asks to wait. */
   readonly waits?: true
   readonly dataKey: DataKey

@@ -7,6 +7,7 @@ import type { IdentifierKey, Operation } from '../operation.ts'
 import { securityOf, securityScheme, tokenSentence } from './token-security.ts'
 import { answerSchemaOf, bodySchemaOf, parameterSchemaOf, pathSchemaOf } from './published-schema.ts'
 import { globalBody, namesObjects } from '../request/body.ts'
+import { changeForm } from '../request/plain-change.ts'
 import { identifierQuery, querySchema } from '../request/query.ts'
 import { maxObjectsPerRequest } from '../limits.ts'
 
@@ -122,14 +123,17 @@ function queryParameters(operation: Operation, local: boolean): readonly Json[] 
 function requestBody(operation: Operation, local: boolean): Json | undefined {
   const schema = local ? operation.body : globalBody(operation)
   if (Object.keys(schema.properties).length === 0) return undefined
-  const one = { $ref: `#/components/schemas/${componentName(operation, local ? 'Parameters' : 'Object')}` }
+  const plain = { $ref: `#/components/schemas/${componentName(operation, local ? 'Parameters' : 'Object')}` }
+  const isChange = operation.changes === true
+  const one = isChange ? { anyOf: [plain, bodySchemaOf(changeForm(operation, local))] } : plain
   const isCreate = operation.scope === Scope.Create
-  const many = { type: 'array', items: one, ...(isCreate && { minItems: 1 }), maxItems: maxObjectsPerRequest }
+  const isNeeded = isCreate || isChange
+  const many = { type: 'array', items: one, ...(isNeeded && { minItems: 1 }), maxItems: maxObjectsPerRequest }
   const forms: unknown[] = [one, many]
   if (operation.idsForm !== undefined) forms.push(bodySchemaOf(operation.idsForm))
   return {
-    required: isCreate || (schema as { readonly required?: readonly string[] }).required !== undefined,
-    content: { 'application/json': { schema: local ? one : { anyOf: forms } } },
+    required: isNeeded || (schema as { readonly required?: readonly string[] }).required !== undefined,
+    content: { 'application/json': { schema: local && !isChange ? one : { anyOf: forms } } },
   }
 }
 

@@ -10,6 +10,7 @@ import { Scope, identifiersOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 import type { Target } from './parsed-request.ts'
 import { isJsonObject, takeIdentifier, tooManyProblem } from './objects.ts'
+import { plainChange } from './plain-change.ts'
 import { atMostOne, bothRules } from '../openapi/published-rules.ts'
 import type { JsonObject } from './objects.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
@@ -54,7 +55,7 @@ function everyForm(operation: Operation): TObject {
 
 /**
  * Reads a body: one object or an array of them in global scope, one object without identifiers in local
- * scope.
+ * scope. Changes may be an array in local scope, too.
  */
 export function bodyParser(operation: Operation): (body: unknown, object: string | undefined) => ParsedBody {
   const { place } = operation
@@ -66,7 +67,7 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
   return (raw, object) => {
     const local = object !== undefined
     if (raw === undefined) return { objects: [], problems: [] }
-    if (local && Array.isArray(raw)) {
+    if (local && Array.isArray(raw) && operation.changes !== true) {
       return failed(problem('wrongType', { name: 'body', place, actual: 'array', expected: 'object' }))
     }
     if (!local && idsForm !== undefined && isJsonObject(raw) && (raw['ids'] ?? null) !== null)
@@ -77,9 +78,15 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
     if (tooMany.length > 0) return { objects: [], problems: tooMany }
     const scope = local ? 'local' : 'global'
     const problems: Problem[] = []
-    const objects = items.map((rawItem, index): BodyObject => {
+    const objects = items.map((given, index): BodyObject => {
       if (problems.length >= maxReportedErrors) return { parameters: {} }
       const prefix = Array.isArray(raw) ? `[${index}].` : ''
+      const plain = operation.changes === true ? plainChange(given, { place, prefix }) : { item: given }
+      if (plain.problem !== undefined) {
+        problems.push(plain.problem)
+        return { parameters: {} }
+      }
+      const rawItem = plain.item
       const crowded = countProblems(rawItem, schemas.global, { place, prefix })
       if (crowded.length > 0) {
         problems.push(...crowded)

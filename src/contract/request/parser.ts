@@ -58,7 +58,10 @@ function ownerOf(part: string | undefined): { readonly owner?: Target } {
 }
 
 function localObjects(operation: Operation, object: string, body: ParsedBody): readonly BodyObject[] {
-  return [{ target: objectInPath(operation, object), parameters: sharedParameters(operation, body) }]
+  const target = objectInPath(operation, object)
+  if (operation.changes !== true) return [{ target, parameters: sharedParameters(operation, body) }]
+  if (body.objects.length === 0) refuse([problem('missingBody', { place: operation.place })])
+  return body.objects.map(({ parameters }) => ({ target, parameters }))
 }
 
 /**
