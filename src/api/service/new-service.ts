@@ -4,21 +4,19 @@ import { createInstances } from '../../contract/instance/operations.ts'
 import type { OperationBody } from '../../contract/operation.ts'
 import type { createServices } from '../../contract/service/operations.ts'
 import { maxPort } from '../../contract/limits.ts'
-import { shortened } from '../../contract/request/validation-problems.ts'
 import type { ServiceChoice } from '../../db/instance/new-instances.ts'
-import type { NewService, WantedDomain } from '../../db/service/new-service.ts'
-import { DomainKind, isReserved, parseDomainName } from '../../domain/service/domain-name.ts'
+import type { NewService } from '../../db/service/new-service.ts'
+import { DomainKind, isReserved } from '../../domain/service/domain-name.ts'
 import { parseObjectName } from '../../domain/object-name.ts'
-import { resolveLimits, resolvePorts } from '../../domain/service/ports.ts'
-import type { PortRefusal, WantedPort } from '../../domain/service/ports.ts'
+import { resolveLimits } from '../../domain/service/ports.ts'
 import { defaultHardLimit, defaultSoftLimit } from '../../domain/service/handler.ts'
 import type { ApiDeps, ApiSettings } from '../deps.ts'
 import { readIdentifier } from '../body-identifier.ts'
 import type { Read } from '../body-identifier.ts'
+import { readDomains, readPorts } from './published-parts.ts'
 
 export type ServiceBody = OperationBody<typeof createServices>
 type ServiceGroupBody = OperationBody<typeof createInstances>['service_group']
-type DomainBody = NonNullable<ServiceBody['domains']>[number]
 
 /**
  * Reads the description of a new service and fills in defaults, or returns everything that is wrong with it.
@@ -26,26 +24,27 @@ type DomainBody = NonNullable<ServiceBody['domains']>[number]
  */
 export function readService(body: ServiceBody, metroDomain: string, place: string): Read<NewService> {
   const { soft_limit: softLimit, hard_limit: hardLimit } = body
-  const ports = resolvePorts((body.services ?? []).map(wantedPort))
+  const ports = readPorts(body.services ?? [], place)
   const limits = resolveLimits({
     ...(softLimit === undefined ? {} : { softLimit }),
     ...(hardLimit === undefined ? {} : { hardLimit }),
   })
-  const domains = (body.domains ?? []).map((domain) => readDomain(domain, metroDomain))
-  const problems = [
-    ...(ports.ok ? [] : ports.refusals.map((refusal) => portProblem(refusal, place))),
-    ...(limits === undefined ? [softAboveHard(body, place)] : []),
-    ...domains.flatMap((domain) => (domain.ok ? [] : domain.problems)),
-    ...repeatedDomains(domains, place),
-  ]
-  if (problems.length > 0 || !ports.ok || limits === undefined) return { ok: false, problems }
+  const domains = readDomains(body.domains ?? [], metroDomain, place)
+  if (!ports.ok || !domains.ok || limits === undefined) {
+    const problems = [
+      ...(ports.ok ? [] : ports.problems),
+      ...(limits === undefined ? [softAboveHard(body, place)] : []),
+      ...(domains.ok ? [] : domains.problems),
+    ]
+    return { ok: false, problems }
+  }
   const name = body.name === undefined ? undefined : parseObjectName(body.name)
   return {
     ok: true,
     value: {
       ...(name === undefined ? {} : { name }),
-      ports: ports.ports,
-      domains: domains.flatMap((domain) => (domain.ok ? [domain.value] : [])),
+      ports: ports.value,
+      domains: domains.value,
       ...limits,
       metroDomain,
     },
@@ -86,16 +85,19 @@ function readServiceChoice(body: ServiceGroupBody, metroDomain: string): Read<Se
   return target.ok ? { ok: true, value: { existing: target.value } } : target
 }
 
+/** The ports and domains that a request wants for a service. */
+export type WantedParts = Pick<NewService, 'ports' | 'domains' | 'metroDomain'>
+
 /**
- * Checks whether the services that a request wants to make use ports or domains that the user may not take.
- * Returns one result per service: a problem, or undefined if the service may be made. The caller makes
- * failed entries of the problems, because the request itself is well formed. All domains of the request are
- * looked up at once.
+ * Checks whether the services that a request wants to make or to change get ports or domains that the user
+ * may not take. Returns one result per service: a problem, or undefined if the service may have them. The
+ * caller makes failed entries of the problems, because the request itself is well formed. All domains of the
+ * request are looked up at once.
  */
 export async function notTheirs(
   { domainProofs, settings }: Pick<ApiDeps, 'domainProofs' | 'settings'>,
   userUuid: string,
-  services: readonly (NewService | undefined)[],
+  services: readonly (WantedParts | undefined)[],
 ): Promise<readonly (Problem | undefined)[]> {
   const own = services.map((service) => service && platformsOwn(service, settings.publicPorts))
   const asked = services.flatMap((service, index) =>
@@ -109,12 +111,12 @@ export async function notTheirs(
   })
 }
 
-function customDomains({ domains }: NewService): readonly string[] {
+function customDomains({ domains }: WantedParts): readonly string[] {
   return domains.flatMap(({ fqdn, kind }) => (kind === DomainKind.Custom ? [fqdn] : []))
 }
 
 export function platformsOwn(
-  { ports, domains, metroDomain }: NewService,
+  { ports, domains, metroDomain }: WantedParts,
   publicPorts: ApiSettings['publicPorts'],
 ): Problem | undefined {
   const reserved = domains.find((domain) => isReserved(domain, metroDomain))
@@ -126,53 +128,6 @@ export function platformsOwn(
     if (listensOn > maxPort) return problem('portBeyond', { port, offset, max: maxPort - offset })
   }
   return undefined
-}
-
-function readDomain({ name, certificate }: DomainBody, metroDomain: string): Read<WantedDomain> {
-  const parsed = parseDomainName(name, metroDomain)
-  if (!parsed.ok) {
-    const problems = [problem('invalidDnsName', { value: shortened(name), reason: parsed.reason })]
-    return { ok: false, problems }
-  }
-  const { domain } = parsed
-  if (certificate === undefined) return { ok: true, value: domain }
-  if (domain.kind === DomainKind.Metro) {
-    return { ok: false, problems: [problem('certificateNotAllowed', { fqdn: domain.fqdn })] }
-  }
-  const identifier = readIdentifier(certificate, 'certificate description')
-  return identifier.ok
-    ? { ok: true, value: { ...domain, certificate: identifier.value } }
-    : { ok: false, problems: identifier.problems }
-}
-
-function repeatedDomains(domains: readonly Read<WantedDomain>[], place: string): readonly Problem[] {
-  const names = domains.flatMap((domain) => (domain.ok ? [domain.value.fqdn] : []))
-  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
-  return [...repeated].map((fqdn) => problem('repeatedDomain', { fqdn, place }))
-}
-
-function wantedPort(port: NonNullable<ServiceBody['services']>[number]): WantedPort {
-  return {
-    port: port.port,
-    ...(port.destination_port === undefined ? {} : { destinationPort: port.destination_port }),
-    ...(port.handlers === undefined ? {} : { handlers: port.handlers }),
-  }
-}
-
-function portProblem(refusal: PortRefusal, place: string): Problem {
-  const { port } = refusal
-  switch (refusal.kind) {
-    case 'duplicate':
-      return problem('repeatedPort', { port, place })
-    case 'missing-handler':
-      return problem('missingHandler', { port, handler: refusal.handler })
-    case 'forbidden-handler':
-      return problem('forbiddenHandler', { port, handler: refusal.handler })
-    case 'redirect-destination':
-      return problem('redirectDestination', { port, destination: refusal.destination })
-    default:
-      return refusal satisfies never
-  }
 }
 
 function softAboveHard(body: ServiceBody, place: string): Problem {
