@@ -7,7 +7,7 @@ import type { IdentifierKey, Operation } from '../operation.ts'
 import { securityOf, securityScheme, tokenSentence } from './token-security.ts'
 import { answerSchemaOf, bodySchemaOf, parameterSchemaOf, pathSchemaOf } from './published-schema.ts'
 import { globalBody, namesObjects } from '../request/body.ts'
-import { changeForm } from '../request/plain-change.ts'
+import { changeForms } from '../request/plain-change.ts'
 import { identifierQuery, querySchema } from '../request/query.ts'
 import { maxObjectsPerRequest } from '../limits.ts'
 
@@ -123,9 +123,10 @@ function queryParameters(operation: Operation, local: boolean): readonly Json[] 
 function requestBody(operation: Operation, local: boolean): Json | undefined {
   const schema = local ? operation.body : globalBody(operation)
   if (Object.keys(schema.properties).length === 0) return undefined
-  const plain = { $ref: `#/components/schemas/${componentName(operation, local ? 'Parameters' : 'Object')}` }
+  const reference = (suffix: Suffix) => ({ $ref: `#/components/schemas/${componentName(operation, suffix)}` })
+  const plain = reference(local ? 'Parameters' : 'Object')
   const isChange = operation.changes === true
-  const one = isChange ? { anyOf: [plain, bodySchemaOf(changeForm(operation, local))] } : plain
+  const one = isChange ? { anyOf: [plain, reference(local ? 'LocalChange' : 'Change')] } : plain
   const isCreate = operation.scope === Scope.Create
   const isNeeded = isCreate || isChange
   const many = { type: 'array', items: one, ...(isNeeded && { minItems: 1 }), maxItems: maxObjectsPerRequest }
@@ -152,7 +153,9 @@ function requiredText(name: string): Json {
   return { name, in: 'query', required: true, schema: { type: 'string' } }
 }
 
-function componentName(operation: Operation, suffix: 'Object' | 'Parameters' | 'Answer'): string {
+type Suffix = 'Object' | 'Parameters' | 'Change' | 'LocalChange' | 'Answer'
+
+function componentName(operation: Operation, suffix: Suffix): string {
   return `${operation.id.charAt(0).toUpperCase()}${operation.id.slice(1)}${suffix}`
 }
 
@@ -164,10 +167,18 @@ function operationSchemas(): Json {
     if (operation.localPath !== undefined) {
       addBody(schemas, componentName(operation, 'Parameters'), operation.body)
     }
+    if (operation.changes) {
+      schemas[componentName(operation, 'Change')] = changeSchema(operation, false)
+      schemas[componentName(operation, 'LocalChange')] = changeSchema(operation, true)
+    }
     if (!operation.streams)
       schemas[componentName(operation, 'Answer')] = answerSchemaOf(answerSchema(operation))
   }
   return schemas
+}
+
+function changeSchema(operation: Operation, local: boolean): Json {
+  return { anyOf: changeForms(operation, local).map(bodySchemaOf) }
 }
 
 function addBody(schemas: Record<string, unknown>, name: string, schema: TObject): void {

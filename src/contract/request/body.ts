@@ -10,7 +10,7 @@ import { Scope, identifiersOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 import type { Target } from './parsed-request.ts'
 import { isJsonObject, takeIdentifier, tooManyProblem } from './objects.ts'
-import { plainChange } from './plain-change.ts'
+import { changedProps, plainChange } from './plain-change.ts'
 import { atMostOne, bothRules } from '../openapi/published-rules.ts'
 import type { JsonObject } from './objects.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
@@ -62,6 +62,7 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
   const schemas = { global: globalBody(operation), local: operation.body }
   const validate = { global: strictValidator(schemas.global), local: strictValidator(schemas.local) }
   const known = everyForm(operation)
+  const props = changedProps(operation)
   const idsForm = operation.idsForm && idsFormParser(operation.idsForm, { place, known })
 
   return (raw, object) => {
@@ -81,7 +82,8 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
     const objects = items.map((given, index): BodyObject => {
       if (problems.length >= maxReportedErrors) return { parameters: {} }
       const prefix = Array.isArray(raw) ? `[${index}].` : ''
-      const plain = operation.changes === true ? plainChange(given, { place, prefix }) : { item: given }
+      const plain =
+        operation.changes === true ? plainChange(given, { props, place, prefix }) : { item: given }
       if (plain.problem !== undefined) {
         problems.push(plain.problem)
         return { parameters: {} }

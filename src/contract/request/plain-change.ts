@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
-import type { TObject } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { problem } from '../errors.ts'
 import type { Problem } from '../errors.ts'
 import { closed, identifierFields, vocabulary } from '../fields.ts'
 import { maxChangeIdLength } from '../limits.ts'
 import type { Operation } from '../operation.ts'
+import { atMostOne } from '../openapi/published-rules.ts'
 import { isJsonObject } from './objects.ts'
 import type { JsonObject } from './objects.ts'
 import { shortened } from './validation-problems.ts'
@@ -20,8 +21,10 @@ export const ChangeOp = {
 } as const
 export type ChangeOp = (typeof ChangeOp)[keyof typeof ChangeOp]
 
-const ops: readonly unknown[] = Object.values(ChangeOp)
+const ops: readonly string[] = Object.values(ChangeOp)
 const formKeys = ['prop', 'op', 'value'] as const
+/** The fields of the plain form that hold properties. */
+const listKeys: readonly string[] = ['add', 'del', 'clear']
 
 /** The fields of a change that are no property of the object. */
 export const besideProperties: ReadonlySet<string> = new Set([
@@ -33,43 +36,90 @@ export const besideProperties: ReadonlySet<string> = new Set([
   'drain_timeout_ms',
 ])
 
-/** The schema of that form, for the OpenAPI document. */
-export function changeForm(operation: Operation, local: boolean): TObject {
-  const keys = Object.keys(operation.body.properties)
-  return closed({
-    ...(local ? {} : identifierFields),
-    id: Type.Optional(Type.String({ maxLength: maxChangeIdLength })),
-    prop: vocabulary(
-      keys.filter((key) => !besideProperties.has(key)),
-      'The property.',
-    ),
-    op: vocabulary(
-      Object.values(ChangeOp),
-      'What to do with it. Without a value, it gets its default again.',
-    ),
-    value: Type.Optional(Type.Unknown()),
+/** The properties that an operation changes. */
+export function changedProps({ body }: Pick<Operation, 'body'>): readonly string[] {
+  return Object.keys(body.properties).filter((key) => !besideProperties.has(key))
+}
+
+/** The schemas of the fields of the plain form that hold properties. */
+interface Lists {
+  readonly add?: TObject
+  readonly del?: TObject
+  readonly clear?: { readonly items: { readonly enum: readonly string[] } }
+}
+
+/** The schemas of that form for the OpenAPI document: one for each thing that can be done with a property. */
+export function changeForms(operation: Operation, local: boolean): readonly TObject[] {
+  const { properties } = operation.body
+  const { add, del, clear } = properties as unknown as Lists
+  const clearable = clear?.items.enum ?? []
+  return changedProps(operation).flatMap((prop) => {
+    const values: readonly (readonly [ChangeOp, TSchema | undefined])[] = [
+      [ChangeOp.Set, properties[prop]],
+      [ChangeOp.Add, add?.properties?.[prop]],
+      [ChangeOp.Del, del?.properties?.[prop]],
+    ]
+    return values.flatMap(([op, value]) =>
+      value === undefined
+        ? []
+        : changeForm({ prop, op, value, local, isNeeded: op !== ChangeOp.Add && !clearable.includes(prop) }),
+    )
   })
+}
+
+function changeForm(change: {
+  readonly prop: string
+  readonly op: ChangeOp
+  readonly value: TSchema
+  readonly local: boolean
+  readonly isNeeded: boolean
+}): TObject {
+  const { prop, op, value, local, isNeeded } = change
+  return closed(
+    {
+      ...(local ? {} : identifierFields),
+      id: Type.Optional(Type.String({ maxLength: maxChangeIdLength })),
+      prop: vocabulary([prop], 'The property.'),
+      op: vocabulary([op], 'What to do with it.'),
+      // A copy of the schema of a property that may be left out is required.
+      value: isNeeded ? Type.Unsafe({ ...value }) : Type.Optional(value),
+    },
+    local ? {} : { 'x-published': atMostOne(['uuid', 'name']) },
+  )
 }
 
 /**
  * Turns `{ prop, op, value }`, which newer clients send, into the plain form of the same change: `{ [prop]:
  * value }`, `{ add: { [prop]: value } }`, `{ del: { [prop]: value } }`, or `{ clear: [prop] }` if there is no
- * value. So there is one schema for both forms, and both get the same errors. An object that is in the plain
- * form already is returned as it is.
+ * value. So there is one schema for both forms, and both get the same errors. `props` are the properties that
+ * can be changed. An object that is in the plain form already is returned as it is.
  */
 export function plainChange(
   item: unknown,
-  { place, prefix }: { readonly place: string; readonly prefix: string },
+  {
+    props,
+    place,
+    prefix,
+  }: { readonly props: readonly string[]; readonly place: string; readonly prefix: string },
 ): { readonly item: unknown; readonly problem?: Problem } {
   if (!isJsonObject(item) || !formKeys.some((key) => Object.hasOwn(item, key))) return { item }
   const { prop, op, value, ...rest } = item
   if (typeof prop !== 'string') return { item, problem: notText(prop, { name: `${prefix}prop`, place }) }
   if (typeof op !== 'string') return { item, problem: notText(op, { name: `${prefix}op`, place }) }
-  if (!ops.includes(op)) {
-    const valid = ops.join(', ')
-    return { item, problem: problem('invalidValue', { value: shortened(op), name: `${prefix}op`, valid }) }
+  // A name of something else, such as `add` or `uuid`, would change the meaning of the whole object.
+  if (!props.includes(prop)) return { item, problem: unknownWord(prop, `${prefix}prop`, props) }
+  if (!ops.includes(op)) return { item, problem: unknownWord(op, `${prefix}op`, ops) }
+  const other = Object.keys(rest).find(
+    (key) => (props.includes(key) || listKeys.includes(key)) && (rest[key] ?? null) !== null,
+  )
+  if (other !== undefined) {
+    return { item, problem: problem('notBoth', { name: `${prefix}prop`, other: `${prefix}${other}`, place }) }
   }
   return { item: { ...rest, ...changed(prop, op as ChangeOp, value ?? undefined) } }
+}
+
+function unknownWord(word: string, name: string, valid: readonly string[]): Problem {
+  return problem('invalidValue', { value: shortened(word), name, valid: valid.join(', ') })
 }
 
 function changed(prop: string, op: ChangeOp, value: unknown): JsonObject {
