@@ -22,6 +22,7 @@ const byKind: Readonly<Record<UserEventKind, EventText>> = {
   [UserEventKind.InstanceDeleted]: { what: 'was deleted', mood: Mood.Rests },
   [UserEventKind.InstanceRemoved]: { what: 'is gone from its host', mood: Mood.Rests },
   [UserEventKind.ServiceCreated]: { what: 'was created', mood: Mood.Rests },
+  [UserEventKind.ServiceChanged]: { what: 'was changed', mood: Mood.Rests },
   [UserEventKind.ServiceDeleted]: { what: 'was deleted', mood: Mood.Rests },
   [UserEventKind.CertificateCreated]: { what: 'was created', mood: Mood.Rests },
   [UserEventKind.CertificateAttempt]: { what: 'is requested', mood: Mood.Moves },

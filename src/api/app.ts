@@ -66,6 +66,7 @@ import { servicesList } from './service/list.ts'
 import { servicesMetrics } from './service/metrics.ts'
 import { servicesUsage } from './service/usage-history.ts'
 import { servicesStatus } from './service/status.ts'
+import { servicesUpdate } from './service/update.ts'
 import { tokensCreate } from './account/tokens-create.ts'
 import { tokensDelete } from './account/tokens-delete.ts'
 import { tokensList } from './account/tokens-list.ts'
@@ -100,6 +101,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     explainInstances: instancesExplain(deps),
     createServices: servicesCreate(deps),
     getServices: servicesStatus(deps),
+    updateServices: servicesUpdate(deps),
     deleteServices: servicesDelete(deps),
     listServices: servicesList(deps),
     explainServices: servicesExplain(deps),

@@ -1,6 +1,7 @@
 import { problem, rangeProblem, requestError } from '../contract/errors.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { WriteRefusal } from '../db/refused.ts'
+import { updateServices } from '../contract/service/operations.ts'
 import { InstanceState } from '../domain/instance/state.ts'
 import { VolumeState } from '../domain/volume/state.ts'
 import { policyKind } from './autoscale/policy-kind.ts'
@@ -43,6 +44,13 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
   'service-name-taken': ({ name }) => problem('alreadyExists', { kind: 'Service group', value: name }),
   'service-not-found': ({ by, value }) => problem('notFound', { kind: serviceKind, by, value }),
   'domain-taken': ({ fqdn }) => problem('domainInUse', { fqdn }),
+  'port-not-published': ({ name, port, ports }) =>
+    problem('portNotPublished', { name, port, ports: ports.join(', ') || 'none' }),
+  'domain-not-held': ({ name, fqdn, domains }) =>
+    problem('domainNotHeld', { name, fqdn, domains: domains.join(', ') || 'none' }),
+  'soft-above-hard': ({ soft, hard }) =>
+    problem('softAboveHard', { soft, hard, place: updateServices.place }),
+  'too-many-parts': ({ of, count, limit }) => problem('tooManyElements', { name: of, in: '', count, limit }),
   'certificate-not-found': ({ by, value }) => problem('notFound', { kind: 'certificate', by, value }),
   'certificate-mismatch': ({ commonName, fqdn }) => problem('certificateMismatch', { commonName, fqdn }),
   'wildcard-without-certificate': ({ fqdn }) => problem('wildcardWithoutCertificate', { fqdn }),

@@ -368,7 +368,7 @@ export interface paths {
         put?: never;
         /**
          * Create services
-         * @description Creates one service per object of the body. It stays until it is deleted, and nothing of it changes afterwards. Needs a token with the scope `operate` that is not limited to services.
+         * @description Creates one service per object of the body. It stays until it is deleted. Needs a token with the scope `operate` that is not limited to services.
          */
         post: operations["createServices"];
         /**
@@ -378,7 +378,11 @@ export interface paths {
         delete: operations["deleteServices"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change services
+         * @description Changes ports, domains and limits, and touches no instance. Of one object, `clear` is done first, then what replaces, then `del`, then `add`. Several objects about one service are done in their order, all or none. Needs a token with the scope `operate`.
+         */
+        patch: operations["updateServices"];
         trace?: never;
     };
     "/v1/services/{object}": {
@@ -402,7 +406,11 @@ export interface paths {
         delete: operations["deleteServicesLocal"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change services
+         * @description Changes ports, domains and limits, and touches no instance. Of one object, `clear` is done first, then what replaces, then `del`, then `add`. Several objects about one service are done in their order, all or none. Needs a token with the scope `operate`.
+         */
+        patch: operations["updateServicesLocal"];
         trace?: never;
     };
     "/v1/services/list": {
@@ -1858,6 +1866,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -2268,6 +2278,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -2350,6 +2362,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -2407,6 +2421,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -2503,6 +2519,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -2611,6 +2629,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -2707,6 +2727,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -2811,6 +2833,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -2967,6 +2991,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -3115,6 +3141,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -3337,6 +3365,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -3471,6 +3501,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -3629,6 +3661,858 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        UpdateServicesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Any text; the entry of the answer has it. */
+            id?: string | null;
+            /** @description Requests or connections of one instance above which the next one is woken; default 1. */
+            soft_limit?: number | null;
+            /** @description The most that one instance gets; default 65535. */
+            hard_limit?: number | null;
+            /** @description The ports that replace the present ones. */
+            services?: {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            }[] | null;
+            /** @description The domains that replace the present ones. */
+            domains?: {
+                /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            }[] | null;
+            add?: {
+                /** @description Ports that are published as well, or in another way than at present. */
+                services?: {
+                    /** @description Public port. */
+                    port: number;
+                    /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                    destination_port?: number | null;
+                    /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                    handlers?: ("tls" | "http" | "redirect")[] | null;
+                }[] | null;
+                /** @description Further domains, and domains that get another certificate. */
+                domains?: {
+                    /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                    name: string;
+                    certificate?: (({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    }) | null) | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    };
+                }[] | null;
+            } | null;
+            del?: {
+                /** @description Ports that are not published any more; of an object only `port` counts. */
+                services?: (number | {
+                    /** @description Public port. */
+                    port: number;
+                    /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                    destination_port?: number | null;
+                    /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                    handlers?: ("tls" | "http" | "redirect")[] | null;
+                })[] | null;
+                /** @description Domains that are taken away; of an object only `name` counts. Certificates stay. */
+                domains?: (string | {
+                    /** @description Domain name, as in a request or as `fqdn` in an answer. */
+                    name: string;
+                    certificate?: (({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    }) | null) | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    };
+                })[] | null;
+            } | null;
+            clear?: ("soft_limit" | "hard_limit" | "services" | "domains")[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        UpdateServicesParameters: {
+            /** @description Any text; the entry of the answer has it. */
+            id?: string | null;
+            /** @description Requests or connections of one instance above which the next one is woken; default 1. */
+            soft_limit?: number | null;
+            /** @description The most that one instance gets; default 65535. */
+            hard_limit?: number | null;
+            /** @description The ports that replace the present ones. */
+            services?: {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            }[] | null;
+            /** @description The domains that replace the present ones. */
+            domains?: {
+                /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            }[] | null;
+            add?: {
+                /** @description Ports that are published as well, or in another way than at present. */
+                services?: {
+                    /** @description Public port. */
+                    port: number;
+                    /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                    destination_port?: number | null;
+                    /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                    handlers?: ("tls" | "http" | "redirect")[] | null;
+                }[] | null;
+                /** @description Further domains, and domains that get another certificate. */
+                domains?: {
+                    /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                    name: string;
+                    certificate?: (({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    }) | null) | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    };
+                }[] | null;
+            } | null;
+            del?: {
+                /** @description Ports that are not published any more; of an object only `port` counts. */
+                services?: (number | {
+                    /** @description Public port. */
+                    port: number;
+                    /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                    destination_port?: number | null;
+                    /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                    handlers?: ("tls" | "http" | "redirect")[] | null;
+                })[] | null;
+                /** @description Domains that are taken away; of an object only `name` counts. Certificates stay. */
+                domains?: (string | {
+                    /** @description Domain name, as in a request or as `fqdn` in an answer. */
+                    name: string;
+                    certificate?: (({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    }) | null) | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        name: string;
+                    };
+                })[] | null;
+            } | null;
+            clear?: ("soft_limit" | "hard_limit" | "services" | "domains")[] | null;
+        };
+        UpdateServicesChange: ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "soft_limit";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Requests or connections of one instance above which the next one is woken; default 1. */
+            value?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "hard_limit";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description The most that one instance gets; default 65535. */
+            value?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "services";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description The ports that replace the present ones. */
+            value?: {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            }[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "services";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "add";
+            /** @description Ports that are published as well, or in another way than at present. */
+            value?: {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            }[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "services";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "del";
+            /** @description Ports that are not published any more; of an object only `port` counts. */
+            value?: (number | {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            })[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "domains";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description The domains that replace the present ones. */
+            value?: {
+                /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            }[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "domains";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "add";
+            /** @description Further domains, and domains that get another certificate. */
+            value?: {
+                /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            }[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "domains";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "del";
+            /** @description Domains that are taken away; of an object only `name` counts. Certificates stay. */
+            value?: (string | {
+                /** @description Domain name, as in a request or as `fqdn` in an answer. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            })[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        });
+        UpdateServicesLocalChange: {
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "soft_limit";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Requests or connections of one instance above which the next one is woken; default 1. */
+            value?: number | null;
+        } | {
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "hard_limit";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description The most that one instance gets; default 65535. */
+            value?: number | null;
+        } | {
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "services";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description The ports that replace the present ones. */
+            value?: {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            }[] | null;
+        } | {
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "services";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "add";
+            /** @description Ports that are published as well, or in another way than at present. */
+            value?: {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            }[] | null;
+        } | {
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "services";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "del";
+            /** @description Ports that are not published any more; of an object only `port` counts. */
+            value?: (number | {
+                /** @description Public port. */
+                port: number;
+                /** @description Port of the application; the public one if absent, and 443 for a redirect. */
+                destination_port?: number | null;
+                /** @description Default: http on port 80, tls and http on port 443, tls on every other. */
+                handlers?: ("tls" | "http" | "redirect")[] | null;
+            })[] | null;
+        } | {
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "domains";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description The domains that replace the present ones. */
+            value?: {
+                /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            }[] | null;
+        } | {
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "domains";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "add";
+            /** @description Further domains, and domains that get another certificate. */
+            value?: {
+                /** @description Domain name; with a final dot it is taken as it is, else the metro domain is appended. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            }[] | null;
+        } | {
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "domains";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "del";
+            /** @description Domains that are taken away; of an object only `name` counts. Certificates stay. */
+            value?: (string | {
+                /** @description Domain name, as in a request or as `fqdn` in an answer. */
+                name: string;
+                certificate?: (({
+                    /** @description Identifier given at creation. */
+                    uuid?: string | null;
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    name?: string | null;
+                } | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                }) | null) | {
+                    /** @enum {unknown} */
+                    name?: "" | null;
+                    uuid: string;
+                } | {
+                    /** @enum {unknown} */
+                    uuid?: "" | null;
+                    name: string;
+                };
+            })[] | null;
+        };
+        UpdateServicesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description The `id` of the object. */
+                    id?: string;
+                    /** @description What all objects about the service have changed together. */
+                    changed: ("soft_limit" | "hard_limit" | "services" | "domains")[];
+                    /** @description Subdomains of the metro domain have no certificate of their own. */
+                    domains: {
+                        /** @description Without a final dot. */
+                        fqdn: string;
+                        certificate?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            name: string;
+                            /**
+                             * @description State of the certificate.
+                             * @enum {string}
+                             */
+                            state: "pending" | "valid" | "error";
+                        };
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description The `id` of the object. */
+                    id?: string;
+                    /** @description What all objects about the service have changed together. */
+                    changed: ("soft_limit" | "hard_limit" | "services" | "domains")[];
+                    /** @description Subdomains of the metro domain have no certificate of their own. */
+                    domains: {
+                        /** @description Without a final dot. */
+                        fqdn: string;
+                        certificate?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            name: string;
+                            /**
+                             * @description State of the certificate.
+                             * @enum {string}
+                             */
+                            state: "pending" | "valid" | "error";
+                        };
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -3695,6 +4579,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -3751,6 +4637,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -3887,6 +4775,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -4073,6 +4963,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -4221,6 +5113,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -4401,6 +5295,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -4563,6 +5459,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -4629,6 +5527,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -4837,6 +5737,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5121,6 +6023,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5197,6 +6101,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5291,6 +6197,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5339,6 +6247,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5403,6 +6313,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5567,6 +6479,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5633,6 +6547,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5687,6 +6603,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5859,6 +6777,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -5919,6 +6839,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -6065,6 +6987,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -6131,6 +7055,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -6285,6 +7211,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -6399,6 +7327,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -6458,6 +7388,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -6554,6 +7486,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -6624,6 +7558,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -6806,6 +7742,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -7030,6 +7968,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -7294,6 +8234,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -7608,6 +8550,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -7660,6 +8604,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -7687,7 +8633,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -7745,7 +8691,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -7790,6 +8736,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -7906,6 +8854,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -8006,6 +8956,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -8064,6 +9016,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -8160,6 +9114,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -8308,6 +9264,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -8456,6 +9414,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -8604,6 +9564,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -8752,6 +9714,8 @@ export interface components {
                      */
                     uuid?: string;
                     name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
                     /**
                      * @description Current state.
                      * @enum {string}
@@ -9664,6 +10628,42 @@ export interface operations {
             };
         };
     };
+    updateServices: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": (components["schemas"]["UpdateServicesObject"] | components["schemas"]["UpdateServicesChange"]) | (components["schemas"]["UpdateServicesObject"] | components["schemas"]["UpdateServicesChange"])[];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     getServicesLocal: {
         parameters: {
             query?: {
@@ -9719,6 +10719,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeleteServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    updateServicesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": (components["schemas"]["UpdateServicesParameters"] | components["schemas"]["UpdateServicesLocalChange"]) | (components["schemas"]["UpdateServicesParameters"] | components["schemas"]["UpdateServicesLocalChange"])[];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateServicesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -11554,7 +12590,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
                 since?: string;
@@ -11592,7 +12628,7 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
                 last_event_id?: number;

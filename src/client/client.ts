@@ -14,9 +14,9 @@ export interface ApiAccess {
 }
 
 /**
- * A client of the API. `GET`, `POST`, `PUT` and `DELETE` take a path of the API and are typed by its
- * contract. They throw `ApiFailure` if no answer came or the request as a whole failed; `answers.ts` reads
- * the entries of the answer.
+ * A client of the API. `GET`, `POST`, `PUT`, `PATCH` and `DELETE` take a path of the API and are typed by
+ * its contract. They throw `ApiFailure` if no answer came or the request as a whole failed; `answers.ts`
+ * reads the entries of the answer.
  */
 export type ApiClient = Client<paths, 'application/json'>
 

@@ -30,6 +30,7 @@ export const failedEntry = closed({
   status: Type.Literal('error'),
   uuid: Type.Optional(uuidField),
   name: Type.Optional(Type.String()),
+  id: Type.Optional(Type.String({ description: 'The `id` of the object, if it is a change that has one.' })),
   state: Type.Optional(vocabulary(instanceStates, 'Current state.')),
   message: Type.String({ minLength: 1 }),
   error: errorCode,

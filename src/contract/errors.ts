@@ -5,6 +5,7 @@ import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { hostFailures } from './host/failures.ts'
+import { serviceFailures } from './service/failures.ts'
 import { maxReportedErrors } from './limits.ts'
 import { readingFailures } from './reading-failures.ts'
 
@@ -171,26 +172,6 @@ export const failures = {
   ),
   unusableImage: failure(ErrorCode.CannotBeUsed, 200, "Image '{value}' can not run: {reason}"),
   alreadyExists: failure(ErrorCode.AlreadyExists, 200, "{kind} with name '{value}' already exists"),
-  domainInUse: failure(ErrorCode.AlreadyExists, 200, "Domain '{fqdn}' is already in use"),
-  domainReserved: failure(ErrorCode.CannotBeUsed, 200, "Domain '{fqdn}' is reserved and cannot be used"),
-  domainUnproved: failure(
-    ErrorCode.CannotBeUsed,
-    200,
-    "Domain '{fqdn}' is not proved to be yours: add a TXT record '{record}' with the value '{text}' to DNS, then try again. " +
-      "The same value in '{any}' proves all names below that domain",
-  ),
-  domainProofUnanswered: failure(
-    ErrorCode.OperationFailed,
-    200,
-    "DNS did not answer whether domain '{fqdn}' is proved to be yours (TXT record '{record}'): check its DNS servers, or try again",
-    true,
-  ),
-  tooManyLookups: failure(
-    ErrorCode.TooMany,
-    200,
-    'Too many domains had to be looked up in DNS: try again in {seconds} s',
-    true,
-  ),
   wildcardWithoutCertificate: failure(
     ErrorCode.CannotBeUsed,
     200,
@@ -215,21 +196,6 @@ export const failures = {
     ErrorCode.TooMany,
     200,
     'Too many certificates: at most {limit} per account; delete one that no domain uses',
-  ),
-  serviceAttached: failure(
-    ErrorCode.Attached,
-    200,
-    "Service group '{name}' has instances attached: delete them first",
-  ),
-  portOfPlatform: failure(
-    ErrorCode.CannotBeUsed,
-    200,
-    'Port {port} cannot be used: a part of the platform itself listens there; publish another one',
-  ),
-  portBeyond: failure(
-    ErrorCode.CannotBeUsed,
-    200,
-    'Port {port} cannot be used: this platform listens {offset} ports higher; publish one of at most {max}',
   ),
   volumeAttached: failure(
     ErrorCode.Attached,
@@ -323,6 +289,7 @@ export const failures = {
   ...readingFailures,
   ...autoscaleFailures,
   ...hostFailures,
+  ...serviceFailures,
   ...tokenFailures,
 } as const satisfies Record<string, Failure>
 export type FailureName = keyof typeof failures

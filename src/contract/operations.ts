@@ -41,6 +41,7 @@ import {
   getServiceUsage,
   getServices,
   listServices,
+  updateServices,
 } from './service/operations.ts'
 import { DataKey, Scope, defineOperation } from './operation.ts'
 import type { Operation } from './operation.ts'
@@ -109,6 +110,7 @@ export const operations = {
   explainInstances,
   createServices,
   getServices,
+  updateServices,
   deleteServices,
   listServices,
   explainServices,

@@ -38,6 +38,28 @@ export type WriteRefusal =
   | { readonly kind: 'service-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
   /** Some user, this one or another, has the domain. */
   | { readonly kind: 'domain-taken'; readonly fqdn: string }
+  /** A port was to be taken away that the service does not publish. */
+  | {
+      readonly kind: 'port-not-published'
+      readonly name: string
+      readonly port: number
+      readonly ports: readonly number[]
+    }
+  /** A domain was to be taken away that the service does not have. */
+  | {
+      readonly kind: 'domain-not-held'
+      readonly name: string
+      readonly fqdn: string
+      readonly domains: readonly string[]
+    }
+  | { readonly kind: 'soft-above-hard'; readonly soft: number; readonly hard: number }
+  /** A service would have more ports or domains than one may have. */
+  | {
+      readonly kind: 'too-many-parts'
+      readonly of: 'services' | 'domains'
+      readonly count: number
+      readonly limit: number
+    }
   | { readonly kind: 'certificate-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
   | { readonly kind: 'certificate-mismatch'; readonly commonName: string; readonly fqdn: string }
   /** None of the user's certificates fits, and none can be requested for a wildcard. */

@@ -301,7 +301,7 @@ describe('the conventions of the API hold for every operation', () => {
           })
         }
 
-        it('refuses identifiers and arrays in local scope', async () => {
+        it('refuses identifiers and, unless it changes properties, arrays in local scope', async () => {
           for (const body of [{ uuid: missing }, { name: 'nobody' }]) {
             assertRefused(await local(operation, object, { body }), /the path already names the object/)
           }
@@ -309,7 +309,9 @@ describe('the conventions of the API hold for every operation', () => {
             await local(operation, object, { query: `?${by}=${object}` }),
             /the path already names the object/,
           )
-          assertRefused(await local(operation, object, { body: [{}] }), /expected 'object'/)
+          const list = await local(operation, object, { body: [{}] })
+          if (operation.changes) assert.equal(list.json.data[operation.dataKey][0][by], object, list.text)
+          else assertRefused(list, /expected 'object'/)
         })
 
         it('finds nothing for an unknown object in the path', async () => {
@@ -325,7 +327,7 @@ describe('the conventions of the API hold for every operation', () => {
 
       if (operation.localPath === `${operation.path}/{object}` && by === 'name') {
         it('says whether a word in the path that names no object could have been an endpoint', async () => {
-          const answer = await local(operation, 'Templates')
+          const answer = await local(operation, 'Templates', { body: leastBody(operation) })
           const [failure] = answer.status === 404 ? answer.json.errors : answer.json.data[operation.dataKey]
           const nothing = `No ${kind} with name 'templates'`
           const neither = `${nothing}, and no API endpoint '${operation.path}/Templates'`
@@ -356,7 +358,8 @@ describe('the conventions of the API hold for every operation', () => {
       }
 
       it('answers 405 with the methods that there are', async () => {
-        const answer = await global(operation, { method: 'PATCH' })
+        const isPatched = table.some(({ method, path }) => method === 'PATCH' && path === operation.path)
+        const answer = await global(operation, { method: isPatched ? 'PUT' : 'PATCH' })
         assert.equal(answer.status, 405)
         assert.equal(answer.json.errors[0].error, 2)
         assert.ok(String(answer.headers['allow']).split(', ').includes(operation.method))

@@ -10,7 +10,7 @@ export function hostsCordon(deps: ApiDeps, isCordoned: boolean): Handler<typeof 
   return async ({ objects }, call) => {
     const found = await hostEntries(deps, call, objects, ({ node }) => node)
     for (const node of found) {
-      if (!('id' in node)) continue
+      if ('message' in node) continue
       await setCordon(deps.database, node.id, isCordoned)
       // No event tells of hosts, because events belong to accounts.
       call.log.info({ host: node.id, isCordoned, asker: call.asker.name }, 'the cordon of a host was set')

@@ -50,6 +50,12 @@ export const tokenFailures = {
     403,
     "This token is limited to {services}, and volumes belong to the whole account: leave out 'volumes'",
   ),
+  domainsNotAllowed: failure(
+    ErrorCode.NotAllowed,
+    403,
+    'This token is limited to {services}, and domains and certificates belong to the whole account: it can take domains away, ' +
+      'but leave out those that a service is to get',
+  ),
   developerNeeded: failure(
     ErrorCode.NotAllowed,
     403,

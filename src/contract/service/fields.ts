@@ -1,16 +1,26 @@
 import { Type } from 'typebox'
 import { domainNamePattern, maxDomainLength } from '../../domain/service/domain-name.ts'
 import { ScaleToZeroPolicy, defaultCooldownMs } from '../../domain/standby/scale-to-zero.ts'
+import { ServiceProperty } from '../../domain/service/change.ts'
 import { Handler, defaultHardLimit, defaultSoftLimit } from '../../domain/service/handler.ts'
 import { closed, identifier, identifierFields, nameField, vocabulary } from '../fields.ts'
-import { maxConnectionLimit, maxCooldownMs, maxDomains, maxPort, maxPublishedPorts } from '../limits.ts'
+import {
+  maxChangeIdLength,
+  maxConnectionLimit,
+  maxCooldownMs,
+  maxDomains,
+  maxPort,
+  maxPublishedPorts,
+} from '../limits.ts'
 import { identifierOr } from '../openapi/published-rules.ts'
 
 // The schemas of requests about services and scale-to-zero.
 
+const publicPort = Type.Integer({ minimum: 1, maximum: maxPort, description: 'Public port.' })
+
 const publishedPort = closed(
   {
-    port: Type.Integer({ minimum: 1, maximum: maxPort, description: 'Public port.' }),
+    port: publicPort,
     destination_port: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -31,12 +41,13 @@ const publishedPort = closed(
 
 const certificateReference = identifier({ 'x-place': 'certificate description' })
 
+// The longest name and two final dots: one that the user wrote, and one that clients append.
+const domainTextBounds = { minLength: 1, maxLength: maxDomainLength + 2 }
+
 const domain = closed(
   {
     name: Type.String({
-      minLength: 1,
-      // The longest name and two final dots: one that the user wrote, and one that clients append.
-      maxLength: maxDomainLength + 2,
+      ...domainTextBounds,
       'x-published': { pattern: domainNamePattern },
       description: 'Domain name; with a final dot it is taken as it is, else the metro domain is appended.',
     }),
@@ -74,6 +85,72 @@ export const serviceGroupRequest = closed(
     'x-published': identifierOr({ lists: ['services', 'domains'], values: ['soft_limit', 'hard_limit'] }),
   },
 )
+
+/** A domain that is taken away can also be named as answers have it, which is without a final dot. */
+const heldDomain = Type.String({
+  ...domainTextBounds,
+  description: 'Domain name, as in a request or as `fqdn` in an answer.',
+})
+
+/** What is added to a service and taken from it has at most as many elements as a service can have. */
+const portList = { maxItems: maxPublishedPorts }
+const domainList = { maxItems: maxDomains }
+
+/** The changes of one service, beside its identifier. What is left out stays as it is. */
+export const updateServiceBody = closed({
+  id: Type.Optional(
+    Type.String({ maxLength: maxChangeIdLength, description: 'Any text; the entry of the answer has it.' }),
+  ),
+  soft_limit: newService.soft_limit,
+  hard_limit: newService.hard_limit,
+  services: Type.Optional(
+    Type.Array(publishedPort, { ...portList, description: 'The ports that replace the present ones.' }),
+  ),
+  domains: Type.Optional(
+    Type.Array(domain, { ...domainList, description: 'The domains that replace the present ones.' }),
+  ),
+  add: Type.Optional(
+    closed({
+      services: Type.Optional(
+        Type.Array(publishedPort, {
+          ...portList,
+          description: 'Ports that are published as well, or in another way than at present.',
+        }),
+      ),
+      domains: Type.Optional(
+        Type.Array(domain, {
+          ...domainList,
+          description: 'Further domains, and domains that get another certificate.',
+        }),
+      ),
+    }),
+  ),
+  del: Type.Optional(
+    closed({
+      services: Type.Optional(
+        Type.Array(Type.Union([publicPort, publishedPort]), {
+          ...portList,
+          description: 'Ports that are not published any more; of an object only `port` counts.',
+        }),
+      ),
+      domains: Type.Optional(
+        Type.Array(Type.Union([heldDomain, closed({ ...domain.properties, name: heldDomain })]), {
+          ...domainList,
+          description: 'Domains that are taken away; of an object only `name` counts. Certificates stay.',
+        }),
+      ),
+    }),
+  ),
+  clear: Type.Optional(
+    Type.Array(
+      vocabulary(
+        Object.values(ServiceProperty),
+        'A limit gets its default again; `services` and `domains` become empty.',
+      ),
+      { maxItems: Object.values(ServiceProperty).length },
+    ),
+  ),
+})
 
 export const serviceFilterBody = closed({
   persistent: Type.Optional(Type.Boolean({ description: 'Only services that are, or are not, persistent.' })),

@@ -2,7 +2,7 @@ import { TokenScope } from '../../domain/account/token-scope.ts'
 import { detailsQuery, noParameters } from '../fields.ts'
 import { explainedService } from './explanation.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
-import { createServiceBody, serviceFilterBody } from './fields.ts'
+import { createServiceBody, serviceFilterBody, updateServiceBody } from './fields.ts'
 import {
   createdService,
   deletedService,
@@ -10,6 +10,7 @@ import {
   serviceIdentity,
   serviceMetrics,
   serviceUsage,
+  updatedService,
 } from './responses.ts'
 import { usageBody } from '../usage.ts'
 
@@ -26,8 +27,27 @@ export const createServices = defineOperation({
   dataKey: DataKey.ServiceGroups,
   entry: createdService,
   summary: 'Create services',
+  description: 'Creates one service per object of the body. It stays until it is deleted.',
+})
+
+export const updateServices = defineOperation({
+  id: 'updateServices',
+  method: 'PATCH',
+  path: '/v1/services',
+  localPath: '/v1/services/{object}',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: true,
+  place: 'service group change arguments',
+  body: updateServiceBody,
+  query: noParameters,
+  changes: true,
+  dataKey: DataKey.ServiceGroups,
+  entry: updatedService,
+  summary: 'Change services',
   description:
-    'Creates one service per object of the body. It stays until it is deleted, and nothing of it changes afterwards.',
+    'Changes ports, domains and limits, and touches no instance. Of one object, `clear` is done first, then what ' +
+    'replaces, then `del`, then `add`. Several objects about one service are done in their order, all or none.',
 })
 
 export const getServices = defineOperation({

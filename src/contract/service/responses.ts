@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { StartKind } from '../../domain/instance/start-report.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
+import { ServiceProperty } from '../../domain/service/change.ts'
 import { CertificateState, Handler } from '../../domain/service/handler.ts'
 import { statusClasses } from '../../domain/service/service-traffic.ts'
 import { closed, count, statusSuccess, timestampField, uuidField, vocabulary } from '../fields.ts'
@@ -30,6 +31,19 @@ export const attachedService = closed(
 
 export const serviceIdentity = closed({ uuid: uuidField, name: serviceName })
 export const createdService = closed({ status: statusSuccess, uuid: uuidField, name: serviceName, domains })
+
+/** The entry of one object of a request. Several objects may be about the same service. */
+export const updatedService = closed({
+  status: statusSuccess,
+  uuid: uuidField,
+  name: serviceName,
+  id: Type.Optional(Type.String({ description: 'The `id` of the object.' })),
+  changed: Type.Array(
+    vocabulary(Object.values(ServiceProperty), 'A property that is not as it was before the request.'),
+    { description: 'What all objects about the service have changed together.' },
+  ),
+  domains,
+})
 export const deletedService = closed({ status: statusSuccess, uuid: uuidField, name: serviceName })
 
 /** The entry with all fields of a service. `status` is left out if all services are listed. */

@@ -16,18 +16,21 @@ import { now } from '../sql/time.ts'
 
 /**
  * Chooses the certificate for a domain; null for names of the metro domain. If the request names a
- * certificate, that certificate has to fit. Otherwise one of the user's certificates that fit is taken, a
- * valid one rather than a pending one. If none fits, a new certificate is requested: its row is written in
- * state `pending`. The caller's transaction has locked the user's row. Throws `Refused`.
+ * certificate, that certificate has to fit. Otherwise one of the user's certificates that fit is taken: the
+ * `present` one of the domain, if it has one, else a valid one rather than a pending one. If none fits, a new
+ * certificate is requested: its row is written in state `pending`. The caller's transaction has locked the
+ * user's row. Throws `Refused`.
  */
 export async function chooseCertificate(
   db: Db,
   writer: ServiceWriter,
   domain: WantedDomain,
+  present: string | null = null,
 ): Promise<string | null> {
+  const { fqdn } = domain
   if (domain.kind === DomainKind.Metro) return null
-  if (domain.certificate !== undefined) return givenCertificate(db, writer, domain.certificate, domain.fqdn)
-  return (await fittingCertificate(db, writer, domain.fqdn)) ?? requestCertificate(db, writer, domain.fqdn)
+  if (domain.certificate !== undefined) return givenCertificate(db, writer, domain.certificate, fqdn)
+  return (await fittingCertificate(db, writer, fqdn, present)) ?? requestCertificate(db, writer, fqdn)
 }
 
 async function givenCertificate(
@@ -71,6 +74,7 @@ async function fittingCertificate(
   db: Db,
   { userUuid }: ServiceWriter,
   fqdn: string,
+  present: string | null,
 ): Promise<string | undefined> {
   const found = await db
     .selectFrom('certificates')
@@ -79,6 +83,7 @@ async function fittingCertificate(
     .where('state', '<>', CertificateState.Error)
     .where((eb) => eb.not(isSpent(eb)))
     .where('commonName', '=', anyOf(commonNamesFor(fqdn)))
+    .$if(present !== null, (query) => query.orderBy((eb) => eb('uuid', '=', present!), 'desc'))
     .orderBy((eb) => eb('state', '=', CertificateState.Valid), 'desc')
     .orderBy((eb) => eb('commonName', '=', fqdn), 'desc')
     .orderBy('position', 'desc')

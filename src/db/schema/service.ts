@@ -3,8 +3,8 @@ import type { PublishedPort } from '../../domain/service/handler.ts'
 import { User } from './user.ts'
 
 /**
- * Published ports and how their traffic is balanced. After the insert only `persistent` and `feedXid`
- * change.
+ * Published ports and how their traffic is balanced. After the insert `persistent`, the limits and the ports
+ * change, and `feedXid` with all that the feed shows. The name never changes.
  */
 export const Service = defineEntity({
   name: 'Service',

@@ -12,6 +12,7 @@ import { maxNameAttempts } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import { chooseCertificate } from '../certificate/service-certificates.ts'
+import { takeDomains } from './domains.ts'
 
 /**
  * Writes a service with its domains and the certificates that they need. The caller's transaction has locked
@@ -99,23 +100,6 @@ async function insertDomains(
   }
   const taken = await takeDomains(db, rows)
   if (taken !== undefined) throw new Refused({ kind: 'domain-taken', fqdn: taken })
-}
-
-/**
- * Writes domains. If some service has one of them already, returns the first such name; the caller then
- * rolls back or tries another name. Waits for transactions that are taking or releasing one of the names at
- * this moment. All transactions take names in the same order, so no two wait for each other.
- */
-async function takeDomains(db: Db, rows: readonly Row<'domains'>[]): Promise<string | undefined> {
-  const sorted = rows.toSorted((one, other) => (one.fqdn < other.fqdn ? -1 : 1))
-  const written = await db
-    .insertInto('domains')
-    .values(sorted)
-    .onConflict((conflict) => conflict.column('fqdn').doNothing())
-    .returning('fqdn')
-    .execute()
-  const own = new Set(written.map(({ fqdn }) => fqdn))
-  return rows.find(({ fqdn }) => !own.has(fqdn))?.fqdn
 }
 
 /**

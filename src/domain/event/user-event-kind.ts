@@ -17,6 +17,7 @@ export const UserEventKind = {
   /** Nothing of a deleted instance is left on its host. */
   InstanceRemoved: 'instance.removed',
   ServiceCreated: 'service.created',
+  ServiceChanged: 'service.changed',
   ServiceDeleted: 'service.deleted',
   CertificateCreated: 'certificate.created',
   /** An attempt to get or to renew it begins. */

@@ -30,6 +30,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   explainInstances: [Read, Operate],
   createServices: [Operate],
   getServices: [Read, Operate],
+  updateServices: [Operate],
   deleteServices: [Operate],
   listServices: [Read, Operate],
   explainServices: [Read, Operate],
