@@ -7,6 +7,7 @@ import type { Column } from '../output.ts'
 import { collected, numberOption, queryOf, tellEach } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
 import { publicUrls } from './public-url.ts'
+import { addServiceSetCommand } from './set-command.ts'
 
 type Service = Entry<'GetServicesAnswer'>
 
@@ -51,6 +52,7 @@ export function addServiceCommands({ program, session }: CommandLine): void {
       const found = one(await open.client.GET('/v1/services/{object}', { params: { path: { object } } }))
       open.answer({ json: found, text: JSON.stringify(found, undefined, 2) })
     })
+  addServiceSetCommand(service, session)
   addServiceUsageCommand(service, session)
   service
     .command('rm <services...>')

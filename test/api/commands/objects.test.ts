@@ -33,6 +33,54 @@ describe('commands about services, volumes, autoscale and the account', () => {
     assert.equal(await done('service', 'rm', 'shop'), 'shop is deleted\n')
   })
 
+  it('service set changes ports, domains and limits, and says what changed', async () => {
+    await done('service', 'create', 'till', '-p', '443:8080', '--domain', 'till-a')
+    const args = ['--soft-limit', '5', '--publish', '443:3000', '--publish', '8443', '--add-domain', 'till-b']
+    assert.equal(
+      await done('service', 'set', 'till', ...args),
+      'till is changed: soft limit, ports, domains\nhttps://till-a.metro.test\nhttps://till-b.metro.test\n',
+    )
+    assert.match(
+      await done('service', 'ls'),
+      /\ntill +443:3000\/tls\+http,8443:8443\/tls +till-a\.metro\.test,till-b\.metro\.test/,
+    )
+    assert.equal(await done('service', 'set', 'till', ...args), 'nothing changed\n')
+    const less = ['--unpublish', '8443', '--remove-domain', 'till-a.metro.test', '--hard-limit', '9']
+    assert.match(
+      await done('service', 'set', 'till', ...less),
+      /^till is changed: hard limit, ports, domains\n/,
+    )
+    const added = ['--add-domain', 'shop.example.com']
+    const shown = JSON.parse(await done('service', 'set', 'till', ...added, '-o', 'json'))
+    assert.deepEqual(shown.changed, ['domains'])
+    const { name } = shown.domains[1].certificate
+    assert.equal(
+      await done('service', 'set', 'till', '--add-domain', `shop.example.com=${name}`),
+      'nothing changed\n',
+    )
+  })
+
+  it('service set says why it changes nothing', async () => {
+    await done('service', 'create', 'desk', '-p', '443:8080')
+    const failed = async (...args: readonly string[]) => {
+      const { code, err } = await roost.run(['service', 'set', 'desk', ...args])
+      return [code, err]
+    }
+    assert.deepEqual(await failed(), [
+      2,
+      'roost: there is nothing to change: give an option, such as --publish 443:8080\n',
+    ])
+    assert.equal((await failed('--unpublish', 'x'))[0], 2)
+    assert.equal((await failed('--add-domain', '=c'))[0], 2)
+    const [code, sentence] = await failed('--unpublish', '81')
+    assert.equal(code, 3)
+    assert.match(
+      String(sentence),
+      /^roost: Port 81 is not published by service group 'desk', so .* published: 443/,
+    )
+    assert.equal((await failed('--add-domain', 'a.example.com=none'))[0], 3)
+  })
+
   it('volume creates, attaches, detaches and deletes volumes', async () => {
     await user.api.one('createInstances', { body: { name: 'web', image: 'hello' } })
     assert.equal(await done('volume', 'create', 'notes', '--size', '1G'), 'notes is created\n')
