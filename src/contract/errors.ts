@@ -190,7 +190,7 @@ export const failures = {
   certificateAttached: failure(
     ErrorCode.Attached,
     200,
-    "Certificate '{name}' is used by domain '{fqdn}' of service group '{service}': delete that first",
+    "Certificate '{name}' is used by domain '{fqdn}' of service group '{service}': give the domain another one, or take it away, first",
   ),
   tooManyCertificates: failure(
     ErrorCode.TooMany,

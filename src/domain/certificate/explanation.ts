@@ -92,6 +92,6 @@ export function explainUploaded(
   const hasEnded = notAfterMs <= nowMs
   return {
     now: `${name} was uploaded for ${commonName}, and ${hasEnded ? 'ended' : 'is valid until'} ${timeOf(notAfterMs)}.`,
-    next: 'nothing by itself: what is uploaded is not renewed; upload the next one and make the service anew, which takes it',
+    next: 'nothing by itself: what is uploaded is not renewed; upload the next one and give it to the domains of this one',
   }
 }

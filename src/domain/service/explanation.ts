@@ -131,13 +131,12 @@ function afterAnswers({ softLimit, instances }: ExplainedService): string {
 function whyRefused(service: ExplainedService): Words {
   const { ports, domains, instances } = service
   if (ports.length === 0 || domains.length === 0) {
-    return {
-      now:
-        ports.length === 0
-          ? 'publishes no port, so nothing reaches it'
-          : 'has no name, so nothing reaches it',
-      next: 'nothing: the ports and names of a service never change, so another service has to be made',
-    }
+    return ports.length === 0
+      ? {
+          now: 'publishes no port, so nothing reaches it',
+          next: 'nothing, until a port is published for it',
+        }
+      : { now: 'has no name, so nothing reaches it', next: 'nothing, until it gets a name' }
   }
   if (instances.length === 0) {
     return {

@@ -254,7 +254,7 @@ describe('certificates', () => {
         status: 'error',
         uuid,
         name: 'used',
-        message: `Certificate 'used' is used by domain '${name}' of service group '${service}': delete that first`,
+        message: `Certificate 'used' is used by domain '${name}' of service group '${service}': give the domain another one, or take it away, first`,
         error: 15,
       },
     ])

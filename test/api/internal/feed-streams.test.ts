@@ -120,6 +120,29 @@ describe('the streams of the feed', () => {
     )
   })
 
+  it('tell a gateway what a change of a service did, in one block', async () => {
+    const service = await addService('changing')
+    const [{ fqdn }] = service.domains as [{ fqdn: string }]
+    const { lines } = followRoutes()
+    await until('the snapshot', () => ends(lines).length > 0, { limitMs })
+    const change = async (body: object) => {
+      const told = lines.length
+      await user.api.one('updateServices', { object: 'changing', body })
+      await until('the block', () => ends(lines.slice(told)).length > 0, { limitMs })
+      const table = new RouteTable()
+      lines.forEach((line) => table.apply(line))
+      const { domains: _, ...seen } = table.service(service.uuid)!
+      return { ...seen, names: [fqdn, `next.${testMetroDomain}`].map((name) => table.serviceOf(name)?.uuid) }
+    }
+    const ports = [{ port: 8443, destinationPort: 8443, handlers: ['tls'] }]
+    const limits = { softLimit: 3, hardLimit: 40 }
+    assert.partialDeepStrictEqual(await change({ soft_limit: 3, hard_limit: 40 }), limits)
+    assert.partialDeepStrictEqual(await change({ services: [{ port: 8443 }] }), { ...limits, ports })
+    const moved = { del: { domains: [fqdn] }, add: { domains: [{ name: 'next' }] } }
+    const { names } = await change(moved)
+    assert.deepEqual(names, [undefined, service.uuid])
+  })
+
   it('go on from the revision that a reader has, without telling everything again', async () => {
     await settledFeed(api.database, () => readFeed(api.database, routesQuery, undefined))
     const first = followRoutes()

@@ -106,12 +106,8 @@ describe('a change of a service', () => {
     await changed({ soft_limit: 5, hard_limit: 6 })
     const clear = ['soft_limit', 'hard_limit', 'services', 'domains']
     assert.deepEqual((await changed({ clear })).changed, clear)
-    assert.partialDeepStrictEqual(await view(), {
-      soft_limit: 1,
-      hard_limit: 65_535,
-      services: [],
-      domains: [],
-    })
+    const { soft_limit: soft, hard_limit: hard, services, domains } = await view()
+    assert.deepEqual({ soft, hard, services, domains }, { soft: 1, hard: 65_535, services: [], domains: [] })
     assert.deepEqual((await changed({ clear: ['services'], services: [{ port: 443 }] })).changed, [
       'services',
     ])
@@ -131,7 +127,8 @@ describe('a change of a service', () => {
     ]) {
       assert.deepEqual((await changed(body)).changed, [], JSON.stringify(body))
     }
-    assert.deepEqual([await version(), await events()], [before, []])
+    assert.deepEqual(await version(), before)
+    assert.equal((await events()).length, 0)
   })
 
   it('is one event with the values before and after, whatever number of objects asked for it', async () => {

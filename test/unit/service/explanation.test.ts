@@ -119,14 +119,14 @@ const cases: readonly [
     { ports: [], instances: [running] },
     ServiceReach.Refused,
     /^shop publishes no port, so nothing reaches it\.$/,
-    /never change/,
+    /until a port is published/,
   ],
   [
     'nothing reaches a service without a name',
     { domains: [], instances: [running] },
     ServiceReach.Refused,
     /^shop has no name, so nothing reaches it\.$/,
-    /never change/,
+    /until it gets a name/,
   ],
 ]
 
