@@ -23,6 +23,7 @@ describe('docs/limits.md', () => {
     ['maxBodyBytes', `body | ${limits.maxBodyBytes / 1_048_576} MiB`],
     ['maxHeaderBytes', `headers | ${limits.maxHeaderBytes / 1_024} KiB`],
     ['maxObjectsPerRequest', `objects of one request | ${limits.maxObjectsPerRequest}`],
+    ['maxChangeIdLength', `\`id\` of a change | ${limits.maxChangeIdLength} characters`],
     ['maxPageCount', `1 to ${limits.maxPageCount};`],
     ['maxReportedErrors', `errors named in one answer | ${limits.maxReportedErrors}`],
     ['headersTimeoutMs', `send the headers | ${limits.headersTimeoutMs / 1_000} s`],
