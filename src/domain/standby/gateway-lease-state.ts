@@ -88,6 +88,13 @@ export type GatewayLeaseEvent =
   | { readonly kind: 'empty' }
   | ({ readonly kind: 'opened' } & OpenedLease)
   | ({ readonly kind: 'refused'; readonly epoch: number } & OpenRefusal)
+  /** How the lease of this boot is to be kept from now on. */
+  | {
+      readonly kind: 'settings'
+      readonly boot: number
+      readonly returnAfterMs?: number
+      readonly lastMs: number
+    }
   | { readonly kind: 'drain'; readonly boot: number; readonly connected: boolean }
   | { readonly kind: 'undrain'; readonly boot: number }
   | { readonly kind: 'close'; readonly boot: number; readonly connected: boolean }

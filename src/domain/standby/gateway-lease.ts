@@ -148,6 +148,13 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     return watched(open, nowMs)
   },
 
+  settings(state, { boot, returnAfterMs, lastMs }) {
+    if (state.lease?.boot !== boot) return state
+    const { returnAfterMs: _before, ...lease } = state.lease
+    const kept = { ...state, lease: { ...lease, ...(returnAfterMs === undefined ? {} : { returnAfterMs }) } }
+    return state.phase === GatewayLeasePhase.Open ? watched(kept, lastMs) : kept
+  },
+
   refused(state, { epoch, reason, failure, message, retryAfterMs }, { nowMs, effects }) {
     if (!state.asked || epoch !== state.epoch) return state
     const refusal: LeaseRefusal = {

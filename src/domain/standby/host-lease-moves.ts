@@ -1,7 +1,7 @@
 import { wakeBackOffMs } from './wake-back-off.ts'
 import { tellAll, voidLeases } from './host-lease-gateways.ts'
 import type { Context, Moves } from './host-lease-move.ts'
-import { refuseWith } from './host-lease-settlement.ts'
+import { leaseTerms, refuseWith } from './host-lease-settlement.ts'
 import { LeasePhase } from './host-lease-phase.ts'
 import type { HostLeaseState, StandByOrder } from './host-lease-state.ts'
 import { StandByRefusal } from '../instance/host-work.ts'
@@ -51,6 +51,7 @@ export const vmMoves: Moves<
   | 'remove'
   | 'start'
   | 'started'
+  | 'settings'
   | 'start-failed'
   | 'listened'
   | 'slept'
@@ -150,6 +151,14 @@ export const vmMoves: Moves<
       quietFromMs: context.nowMs + (isForPeers ? Math.max(quietMs, peerPatienceMs) : quietMs),
       touched: isForPeers,
     }
+  },
+
+  settings(state, { settings }, { effects }) {
+    for (const { gateway, status, boot } of state.leases) {
+      if (status === 'held') effects.push({ kind: 'tell-settings', gateway, boot, ...leaseTerms(settings) })
+    }
+    // The idle period begins anew, since the same moment as before, with the new cooldown.
+    return { ...state, settings, idle: undefined }
   },
 
   'start-failed'(state, { boot, failure, message }, context) {

@@ -4,7 +4,7 @@ import type { HostLeaseState, IdlePeriod, Lease } from './host-lease-state.ts'
 import { openShare, settleShares } from './host-shares.ts'
 import { mayStandBy, sleepsThroughConnections } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
-import type { OpenRefusal } from './lease-protocol.ts'
+import type { LeaseTerms, OpenRefusal } from './lease-protocol.ts'
 
 /** How long the host waits for an order before it reports an idle period again. */
 export const idleRepeatMs = 15_000
@@ -78,8 +78,7 @@ function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLe
       ports,
       boot,
       memoryBoot,
-      ...settleTime(settings),
-      quietConnectionsSleep: sleepsThroughConnections(settings),
+      ...leaseTerms(settings),
       ...(share === undefined ? {} : { share: share.more }),
       ...(waited && kind !== undefined
         ? { woken: { kind, wakeUs: Math.round((nowMs - askedAtMs) * 1_000) } }
@@ -98,10 +97,11 @@ export function touched(state: HostLeaseState, { nowMs }: Pick<Context, 'nowMs'>
   return { ...state, touched: true, quietFromMs: Math.min(state.quietFromMs, nowMs) }
 }
 
-function settleTime(settings: ScaleToZero): { readonly returnAfterMs?: number } {
-  if (!mayStandBy(settings)) return {}
+export function leaseTerms(settings: ScaleToZero): LeaseTerms {
+  const quietConnectionsSleep = sleepsThroughConnections(settings)
+  if (!mayStandBy(settings)) return { quietConnectionsSleep }
   const half = Math.round(settings.cooldownMs / 2)
-  return { returnAfterMs: Math.min(longestSettleMs, Math.max(shortestSettleMs, half)) }
+  return { quietConnectionsSleep, returnAfterMs: Math.min(longestSettleMs, Math.max(shortestSettleMs, half)) }
 }
 
 function answerDrain(state: HostLeaseState, { effects }: Context): HostLeaseState {

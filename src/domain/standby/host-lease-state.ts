@@ -1,6 +1,6 @@
 import { LeasePhase } from './host-lease-phase.ts'
 import type { HostFailure, StandByRefusal } from '../instance/host-work.ts'
-import type { HeldShare, OpenRefusal, ShareChange } from './lease-protocol.ts'
+import type { HeldShare, LeaseTerms, OpenRefusal, ShareChange } from './lease-protocol.ts'
 import { noScaleToZero } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
 import type { StartKind } from '../instance/start-report.ts'
@@ -172,6 +172,8 @@ export type HostLeaseEvent =
       readonly settings: ScaleToZero
       readonly listens: boolean
     }
+  /** Scale-to-zero of the instance was changed. */
+  | { readonly kind: 'settings'; readonly settings: ScaleToZero }
   | {
       readonly kind: 'start-failed'
       readonly boot: number
@@ -207,6 +209,8 @@ export type HostLeaseEffect =
       readonly word: 'drain' | 'undrain' | 'close' | 'gone'
       readonly boot: number
     }
+  /** How the gateway is to keep its lease of that boot from now on. */
+  | ({ readonly kind: 'tell-settings'; readonly gateway: string; readonly boot: number } & LeaseTerms)
   /** Bring this boot up by the permit. */
   | { readonly kind: 'wake'; readonly boot: number }
   /** Carry the order out; `slept` or `stayed-awake` follows. */

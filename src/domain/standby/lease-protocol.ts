@@ -175,6 +175,8 @@ export type HostMessage =
   | { readonly kind: 'close'; readonly instance: string; readonly boot: number }
   /** The boot has ended: the lease is void, and connections to the boot are lost. */
   | { readonly kind: 'gone'; readonly instance: string; readonly boot: number }
+  /** Scale-to-zero of the instance was changed: how its lease of that boot is to be kept from now on. */
+  | ({ readonly kind: 'settings'; readonly instance: string; readonly boot: number } & LeaseTerms)
   /**
    * Somebody reads the counts now. A gateway that does not know this message does not answer, and is not
    * waited for.
@@ -182,7 +184,18 @@ export type HostMessage =
   | { readonly kind: 'report'; readonly number: number }
   | { readonly kind: 'beat' }
 
-export interface OpenLease {
+/** How a lease is kept; it follows from scale-to-zero. */
+export interface LeaseTerms {
+  /**
+   * How long nothing may be in flight before the gateway returns the lease. If it is absent, the lease is
+   * kept until it is void.
+   */
+  readonly returnAfterMs?: number
+  /** Whether connections without a byte for that time do not keep the lease. */
+  readonly quietConnectionsSleep: boolean
+}
+
+export interface OpenLease extends LeaseTerms {
   readonly boot: number
   /**
    * Grows when the guest's memory begins again. While it is the same, connections made under an earlier lease
@@ -193,13 +206,6 @@ export interface OpenLease {
    * Where each requested port is reached from the host itself. A port that can not be reached is left out.
    */
   readonly reach: Readonly<Record<number, { readonly host: string; readonly port: number }>>
-  /**
-   * How long nothing may be in flight before the gateway returns the lease. If it is absent, the lease is
-   * kept until it is void.
-   */
-  readonly returnAfterMs?: number
-  /** Whether connections without a byte for that time do not keep the lease. */
-  readonly quietConnectionsSleep: boolean
   /**
    * By how much the share of the gateway grows. If it is 0, the host tries to get something, and `share`
    * follows. If it is absent, the host gives no shares.

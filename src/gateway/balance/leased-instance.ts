@@ -279,6 +279,7 @@ export class LeasedInstance implements AdmittedTo {
       this.#owner.moved({ all: true })
     } else if (message.kind === 'spare')
       this.#owner.send({ kind: 'gave', instance: this.uuid, ...this.share.spare(message) })
+    else if (message.kind === 'settings') this.#hearSettings(message)
     else if (message.kind === 'drain' || message.kind === 'close') this.tell({ ...message, connected })
     else {
       if (message.kind === 'gone') this.share.gone(message.boot)
@@ -307,6 +308,20 @@ export class LeasedInstance implements AdmittedTo {
       if (message.woken !== undefined) this.#owner.woken(message.woken)
     }
     this.tell(message)
+  }
+
+  #hearSettings(message: Extract<HostMessage, { kind: 'settings' }>): void {
+    const { boot, returnAfterMs, quietConnectionsSleep } = message
+    if (this.#open?.boot === boot) {
+      this.#open = { ...this.#open, quietConnectionsSleep }
+      this.#maySleep = returnAfterMs !== undefined
+    }
+    this.tell({
+      kind: 'settings',
+      boot,
+      lastMs: this.#lastMs,
+      ...(returnAfterMs === undefined ? {} : { returnAfterMs }),
+    })
   }
 
   #isBusy(): boolean {

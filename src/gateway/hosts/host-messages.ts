@@ -30,6 +30,9 @@ export function hostMessage(line: object): HostMessage | undefined {
     case 'spare':
       require(isShareChange(fields), fields['kind'])
       return line as HostMessage
+    case 'settings':
+      require(isSettings(fields), fields['kind'])
+      return line as HostMessage
     case 'drain':
     case 'undrain':
     case 'close':
@@ -72,6 +75,16 @@ function isOpened(fields: Fields): boolean {
     typeof reach === 'object' &&
     reach !== null &&
     Object.values(reach as Record<string, unknown>).every(isAddress)
+  )
+}
+
+function isSettings(fields: Fields): boolean {
+  const { returnAfterMs, quietConnectionsSleep } = fields
+  return (
+    isText(fields['instance']) &&
+    isCount(fields['boot']) &&
+    (returnAfterMs === undefined || isCount(returnAfterMs)) &&
+    typeof quietConnectionsSleep === 'boolean'
   )
 }
 

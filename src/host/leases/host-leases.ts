@@ -247,6 +247,11 @@ export class HostLeases {
       case 'tell-gateway':
         this.#lines.get(effect.gateway)?.send({ kind: effect.word, instance, boot: effect.boot })
         break
+      case 'tell-settings': {
+        const { gateway, ...told } = effect
+        this.#lines.get(gateway)?.send({ ...told, kind: 'settings', instance })
+        break
+      }
       case 'wake':
         this.#work?.wake(entry, effect.boot)
         break

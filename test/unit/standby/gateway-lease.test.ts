@@ -74,6 +74,8 @@ const events: readonly GatewayLeaseEvent[] = [
   { kind: 'drain', boot: 1, connected: true },
   { kind: 'drain', boot: 1, connected: false },
   { kind: 'undrain', boot: 1 },
+  { kind: 'settings', boot: 0, lastMs: 1_000, returnAfterMs: 50 },
+  { kind: 'settings', boot: 1, lastMs: 1_000, returnAfterMs: 50 },
   { kind: 'close', boot: 1, connected: true },
   { kind: 'close', boot: 1, connected: false },
   { kind: 'gone', boot: 0 },
@@ -148,6 +150,16 @@ describe('the lease of a gateway', () => {
       { kind: 'forget', boot: 1 },
       { kind: 'idle', epoch: 1, quietMs: 100 },
     ])
+  })
+
+  it('keeps the lease as its host says from a change of scale-to-zero on', () => {
+    const story = new Story().at(GatewayLeasePhase.Open)
+    story.tell({ kind: 'settings', boot: 1, lastMs: 1_000 })
+    assert.equal(story.state.dueAtMs, undefined)
+    story.tell({ kind: 'settings', boot: 1, lastMs: 1_000, returnAfterMs: 300 })
+    assert.equal(story.state.dueAtMs, 1_300)
+    story.tell({ kind: 'settings', boot: 2, lastMs: 1_000 })
+    assert.equal(story.state.dueAtMs, 1_300, 'that is about another boot')
   })
 
   it('opens on an answer that nobody waits for any more, since the host counts it as held', () => {
