@@ -28,6 +28,9 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
     async standByInstance(input) {
       return await runHostWork({ work: async () => await agent.standBy(input) })
     },
+    async changeInstance(input) {
+      return await runHostWork({ work: async () => await agent.change(input) })
+    },
     async drainInstance(input) {
       await runHostWork({
         work: async () => {

@@ -17,6 +17,7 @@ const byKind: Readonly<Record<UserEventKind, EventText>> = {
   [UserEventKind.InstanceStop]: { what: 'is to stop', mood: Mood.Moves },
   [UserEventKind.InstanceState]: { what: 'changed', mood: Mood.Moves },
   [UserEventKind.InstanceFailure]: { what: 'failed', mood: Mood.Fails },
+  [UserEventKind.InstanceChanged]: { what: 'changed', mood: 'moves' },
   [UserEventKind.InstanceVolume]: { what: 'has other volumes', mood: Mood.Rests },
   [UserEventKind.InstanceRetired]: { what: 'is given back', mood: Mood.Moves },
   [UserEventKind.InstanceDeleted]: { what: 'was deleted', mood: Mood.Rests },

@@ -53,6 +53,7 @@ import { instancesUsage } from './instance/usage-history.ts'
 import { instancesStart } from './instance/start.ts'
 import { instancesStatus } from './instance/status.ts'
 import { instancesStop } from './instance/stop.ts'
+import { instancesUpdate } from './instance/update.ts'
 import { instancesWait } from './instance/wait.ts'
 import { platformRouter } from './platform.ts'
 import { prometheusRouter } from './prometheus.ts'
@@ -94,6 +95,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     listInstances: instancesList(deps),
     startInstances: instancesStart(deps),
     stopInstances: instancesStop(deps),
+    updateInstances: instancesUpdate(deps),
     waitInstances: instancesWait(deps),
     getInstanceLogs: instancesLog(deps, places),
     getInstanceMetrics: instancesMetrics(deps),

@@ -1,5 +1,6 @@
 import { problem, rangeProblem, requestError } from '../contract/errors.ts'
 import type { Problem } from '../contract/errors.ts'
+import { updateInstances } from '../contract/instance/operations.ts'
 import type { WriteRefusal } from '../db/refused.ts'
 import { updateServices } from '../contract/service/operations.ts'
 import { InstanceState } from '../domain/instance/state.ts'
@@ -40,6 +41,14 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
     problem('instanceNotStopped', { instance: name, is: activity(state) }),
   'instance-has-volume': ({ name, volume }) =>
     problem('instanceHasVolume', { instance: name, volume: volume.name }),
+
+  'change-of-clone': ({ name }) => problem('changeOfClone', { name }),
+  'no-more-memory': ({ name, moreMb, roomMb }) =>
+    problem('noMoreMemory', { name, more: moreMb, free: roomMb }),
+  'process-too-long': ({ what, bytes, limit }) =>
+    problem('tooManyBytes', { what, bytes, limit, place: updateInstances.place }),
+  'too-many-members': ({ what, count, limit }) =>
+    problem('tooManyElements', { name: what, in: '', count, limit }),
 
   'service-name-taken': ({ name }) => problem('alreadyExists', { kind: 'Service group', value: name }),
   'service-not-found': ({ by, value }) => problem('notFound', { kind: serviceKind, by, value }),

@@ -26,7 +26,11 @@ export interface paths {
         delete: operations["deleteInstances"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change instances
+         * @description What is left out stays as it is. Restart policy, features, scale-to-zero and tags change at once. Image, arguments, environment, memory and processors change at once where the instance is stopped or sleeps without memory; else `needs_restart` names those that wait for the next start, and `restart` brings them about now: what runs is restarted, and the kept memory of what sleeps is dropped. All changes of one instance in a request take effect together. Needs a token with the scope `operate`.
+         */
+        patch: operations["updateInstances"];
         trace?: never;
     };
     "/v1/instances/{object}": {
@@ -50,7 +54,11 @@ export interface paths {
         delete: operations["deleteInstancesLocal"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change instances
+         * @description What is left out stays as it is. Restart policy, features, scale-to-zero and tags change at once. Image, arguments, environment, memory and processors change at once where the instance is stopped or sleeps without memory; else `needs_restart` names those that wait for the next start, and `restart` brings them about now: what runs is restarted, and the kept memory of what sleeps is dropped. All changes of one instance in a request take effect together. Needs a token with the scope `operate`.
+         */
+        patch: operations["updateInstancesLocal"];
         trace?: never;
     };
     "/v1/instances/list": {
@@ -1729,6 +1737,8 @@ export interface components {
              * @enum {string|null}
              */
             restart_policy?: "never" | "always" | "on-failure" | null;
+            /** @description Words by which you find the instance. */
+            tags?: string[] | null;
             scale_to_zero?: {
                 /**
                  * @description When the instance goes to standby.
@@ -2014,6 +2024,20 @@ export interface components {
                             };
                         }[];
                     };
+                    tags?: string[];
+                    /** @description Changes that wait for a restart. */
+                    updates?: {
+                        /**
+                         * @description A property.
+                         * @enum {string}
+                         */
+                        prop: "image" | "args" | "env" | "memory_mb" | "vcpus" | "restart_policy" | "features" | "scale_to_zero" | "tags";
+                        /** @constant */
+                        op: "set";
+                        value?: unknown;
+                        /** @constant */
+                        status: "pending";
+                    }[];
                     /** @description The volume that is attached; empty where there is none. */
                     volumes?: {
                         /**
@@ -2206,6 +2230,20 @@ export interface components {
                             };
                         }[];
                     };
+                    tags?: string[];
+                    /** @description Changes that wait for a restart. */
+                    updates?: {
+                        /**
+                         * @description A property.
+                         * @enum {string}
+                         */
+                        prop: "image" | "args" | "env" | "memory_mb" | "vcpus" | "restart_policy" | "features" | "scale_to_zero" | "tags";
+                        /** @constant */
+                        op: "set";
+                        value?: unknown;
+                        /** @constant */
+                        status: "pending";
+                    }[];
                     /** @description The volume that is attached; empty where there is none. */
                     volumes?: {
                         /**
@@ -2620,6 +2658,776 @@ export interface components {
                      * @enum {string}
                      */
                     previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        UpdateInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /** @description Image reference; a tag is pinned to the digest that it has now. */
+            image?: string | null;
+            /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+            args?: string | string[] | null;
+            /** @description Environment variables. */
+            env?: {
+                [key: string]: string;
+            } | null;
+            /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+            memory_mb?: number | null;
+            /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+            vcpus?: number | null;
+            /**
+             * @description When to restart after a stop from within; default never.
+             * @enum {string|null}
+             */
+            restart_policy?: "never" | "always" | "on-failure" | null;
+            /** @description Features. */
+            features?: ("scale-to-zero" | "delete-on-stop")[] | null;
+            scale_to_zero?: {
+                /**
+                 * @description When the instance goes to standby.
+                 * @enum {string|null}
+                 */
+                policy?: "off" | "on" | "idle" | null;
+                /** @description Time without traffic before standby; default 1000. */
+                cooldown_time_ms?: number | null;
+                /** @description Keep memory and connections in a snapshot; default false. */
+                stateful?: boolean | null;
+            } | null;
+            /** @description Words by which you find the instance. */
+            tags?: string[] | null;
+            /** @description Variables and tags to be added. */
+            add?: {
+                /** @description Environment variables. */
+                env?: {
+                    [key: string]: string;
+                } | null;
+                /** @description Words by which you find the instance. */
+                tags?: string[] | null;
+            } | null;
+            /** @description Variables and tags to be removed. */
+            del?: {
+                /** @description Names of variables. */
+                env?: string | string[] | null;
+                /** @description Words by which you find the instance. */
+                tags?: string[] | null;
+            } | null;
+            /** @description Properties that get their defaults again. */
+            clear?: ("args" | "env" | "restart_policy" | "features" | "scale_to_zero" | "tags")[] | null;
+            /** @description Restart what runs, and drop the memory of what sleeps, if it lacks a change; default false. */
+            restart?: boolean | null;
+            /** @description How long connections may drain before a restart; default 0, -1 is as long as possible (3600000 ms). */
+            drain_timeout_ms?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        UpdateInstancesParameters: {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /** @description Image reference; a tag is pinned to the digest that it has now. */
+            image?: string | null;
+            /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+            args?: string | string[] | null;
+            /** @description Environment variables. */
+            env?: {
+                [key: string]: string;
+            } | null;
+            /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+            memory_mb?: number | null;
+            /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+            vcpus?: number | null;
+            /**
+             * @description When to restart after a stop from within; default never.
+             * @enum {string|null}
+             */
+            restart_policy?: "never" | "always" | "on-failure" | null;
+            /** @description Features. */
+            features?: ("scale-to-zero" | "delete-on-stop")[] | null;
+            scale_to_zero?: {
+                /**
+                 * @description When the instance goes to standby.
+                 * @enum {string|null}
+                 */
+                policy?: "off" | "on" | "idle" | null;
+                /** @description Time without traffic before standby; default 1000. */
+                cooldown_time_ms?: number | null;
+                /** @description Keep memory and connections in a snapshot; default false. */
+                stateful?: boolean | null;
+            } | null;
+            /** @description Words by which you find the instance. */
+            tags?: string[] | null;
+            /** @description Variables and tags to be added. */
+            add?: {
+                /** @description Environment variables. */
+                env?: {
+                    [key: string]: string;
+                } | null;
+                /** @description Words by which you find the instance. */
+                tags?: string[] | null;
+            } | null;
+            /** @description Variables and tags to be removed. */
+            del?: {
+                /** @description Names of variables. */
+                env?: string | string[] | null;
+                /** @description Words by which you find the instance. */
+                tags?: string[] | null;
+            } | null;
+            /** @description Properties that get their defaults again. */
+            clear?: ("args" | "env" | "restart_policy" | "features" | "scale_to_zero" | "tags")[] | null;
+            /** @description Restart what runs, and drop the memory of what sleeps, if it lacks a change; default false. */
+            restart?: boolean | null;
+            /** @description How long connections may drain before a restart; default 0, -1 is as long as possible (3600000 ms). */
+            drain_timeout_ms?: number | null;
+        };
+        UpdateInstancesChange: ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "image";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Image reference; a tag is pinned to the digest that it has now. */
+            value: string;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "args";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+            value?: string | string[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "env";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Environment variables. */
+            value?: {
+                [key: string]: string;
+            } | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "env";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "add";
+            /** @description Environment variables. */
+            value?: {
+                [key: string]: string;
+            } | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "env";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "del";
+            /** @description Names of variables. */
+            value?: string | string[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "memory_mb";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+            value: number;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "vcpus";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+            value: number;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "restart_policy";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /**
+             * @description When to restart after a stop from within; default never.
+             * @enum {string|null}
+             */
+            value?: "never" | "always" | "on-failure" | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "features";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Features. */
+            value?: ("scale-to-zero" | "delete-on-stop")[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "scale_to_zero";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            value?: {
+                /**
+                 * @description When the instance goes to standby.
+                 * @enum {string|null}
+                 */
+                policy?: "off" | "on" | "idle" | null;
+                /** @description Time without traffic before standby; default 1000. */
+                cooldown_time_ms?: number | null;
+                /** @description Keep memory and connections in a snapshot; default false. */
+                stateful?: boolean | null;
+            } | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "tags";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Words by which you find the instance. */
+            value?: string[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "tags";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "add";
+            /** @description Words by which you find the instance. */
+            value?: string[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "tags";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "del";
+            /** @description Words by which you find the instance. */
+            value?: string[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        });
+        UpdateInstancesLocalChange: {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "image";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Image reference; a tag is pinned to the digest that it has now. */
+            value: string;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "args";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+            value?: string | string[] | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "env";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Environment variables. */
+            value?: {
+                [key: string]: string;
+            } | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "env";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "add";
+            /** @description Environment variables. */
+            value?: {
+                [key: string]: string;
+            } | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "env";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "del";
+            /** @description Names of variables. */
+            value?: string | string[] | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "memory_mb";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+            value: number;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "vcpus";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+            value: number;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "restart_policy";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /**
+             * @description When to restart after a stop from within; default never.
+             * @enum {string|null}
+             */
+            value?: "never" | "always" | "on-failure" | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "features";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Features. */
+            value?: ("scale-to-zero" | "delete-on-stop")[] | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "scale_to_zero";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            value?: {
+                /**
+                 * @description When the instance goes to standby.
+                 * @enum {string|null}
+                 */
+                policy?: "off" | "on" | "idle" | null;
+                /** @description Time without traffic before standby; default 1000. */
+                cooldown_time_ms?: number | null;
+                /** @description Keep memory and connections in a snapshot; default false. */
+                stateful?: boolean | null;
+            } | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "tags";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Words by which you find the instance. */
+            value?: string[] | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "tags";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "add";
+            /** @description Words by which you find the instance. */
+            value?: string[] | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "tags";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "del";
+            /** @description Words by which you find the instance. */
+            value?: string[] | null;
+        };
+        UpdateInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /** @description The `id` of the change, as the request gave it. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description The properties that are other than before. */
+                    changed: ("image" | "args" | "env" | "memory_mb" | "vcpus" | "restart_policy" | "features" | "scale_to_zero" | "tags")[];
+                    /** @description The changed properties that wait for a restart: `restart` brings them about now. */
+                    needs_restart: ("image" | "args" | "env" | "memory_mb" | "vcpus" | "restart_policy" | "features" | "scale_to_zero" | "tags")[];
+                    /** @description It restarts, so that it gets the changes. */
+                    restarting: boolean;
+                    /** @description It sleeps, and the memory that was kept is dropped. */
+                    memory_dropped: boolean;
+                    /** @description What a restart would do, if the instance sleeps with its memory. */
+                    note?: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /** @description The `id` of the change, as the request gave it. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description The properties that are other than before. */
+                    changed: ("image" | "args" | "env" | "memory_mb" | "vcpus" | "restart_policy" | "features" | "scale_to_zero" | "tags")[];
+                    /** @description The changed properties that wait for a restart: `restart` brings them about now. */
+                    needs_restart: ("image" | "args" | "env" | "memory_mb" | "vcpus" | "restart_policy" | "features" | "scale_to_zero" | "tags")[];
+                    /** @description It restarts, so that it gets the changes. */
+                    restarting: boolean;
+                    /** @description It sleeps, and the memory that was kept is dropped. */
+                    memory_dropped: boolean;
+                    /** @description What a restart would do, if the instance sleeps with its memory. */
+                    note?: string;
                 } | {
                     /** @constant */
                     status: "error";
@@ -3931,6 +4739,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -3955,6 +4764,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -3979,6 +4789,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4010,6 +4821,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4041,6 +4853,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4072,6 +4885,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4121,6 +4935,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4170,6 +4985,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4216,6 +5032,7 @@ export interface components {
             uuid?: "" | null;
         });
         UpdateServicesLocalChange: {
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4230,6 +5047,7 @@ export interface components {
             /** @description Requests or connections of one instance above which the next one is woken; default 1. */
             value?: number | null;
         } | {
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4244,6 +5062,7 @@ export interface components {
             /** @description The most that one instance gets; default 65535. */
             value?: number | null;
         } | {
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4265,6 +5084,7 @@ export interface components {
                 handlers?: ("tls" | "http" | "redirect")[] | null;
             }[] | null;
         } | {
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4286,6 +5106,7 @@ export interface components {
                 handlers?: ("tls" | "http" | "redirect")[] | null;
             }[] | null;
         } | {
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4307,6 +5128,7 @@ export interface components {
                 handlers?: ("tls" | "http" | "redirect")[] | null;
             })[] | null;
         } | {
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4346,6 +5168,7 @@ export interface components {
                 };
             }[] | null;
         } | {
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -4385,6 +5208,7 @@ export interface components {
                 };
             }[] | null;
         } | {
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /**
              * @description The property.
@@ -8633,7 +9457,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -8691,7 +9515,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -9860,6 +10684,42 @@ export interface operations {
             };
         };
     };
+    updateInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": (components["schemas"]["UpdateInstancesObject"] | components["schemas"]["UpdateInstancesChange"]) | (components["schemas"]["UpdateInstancesObject"] | components["schemas"]["UpdateInstancesChange"])[];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     getInstancesLocal: {
         parameters: {
             query?: {
@@ -9920,6 +10780,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeleteInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    updateInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": (components["schemas"]["UpdateInstancesParameters"] | components["schemas"]["UpdateInstancesLocalChange"]) | (components["schemas"]["UpdateInstancesParameters"] | components["schemas"]["UpdateInstancesLocalChange"])[];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateInstancesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -12590,7 +13486,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
                 since?: string;
@@ -12628,7 +13524,7 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
                 last_event_id?: number;

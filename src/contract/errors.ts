@@ -5,6 +5,7 @@ import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { hostFailures } from './host/failures.ts'
+import { startFailures } from './instance/failures.ts'
 import { serviceFailures } from './service/failures.ts'
 import { maxReportedErrors } from './limits.ts'
 import { readingFailures } from './reading-failures.ts'
@@ -247,14 +248,6 @@ export const failures = {
     'No host has memory for {wanted}, the VMM included: the most that one has left is {free} MiB; ask for less, stop other instances, or try again later',
     true,
   ),
-  noMemoryForStart: failure(
-    ErrorCode.NoneFree,
-    200,
-    "Instance '{name}' needs {needed} MiB to start, but its host has {free} MiB of memory left: stop other instances, or try again later",
-    true,
-  ),
-  hostFull: failure(ErrorCode.NoneFree, 200, "Instance '{name}' could not be started: {reason}", true),
-  overQuotaOnHost: failure(ErrorCode.Quota, 200, "Instance '{name}' could not be started: {reason}"),
   instanceNotStopped: failure(
     ErrorCode.WrongState,
     200,
@@ -289,6 +282,7 @@ export const failures = {
   ...readingFailures,
   ...autoscaleFailures,
   ...hostFailures,
+  ...startFailures,
   ...serviceFailures,
   ...tokenFailures,
 } as const satisfies Record<string, Failure>

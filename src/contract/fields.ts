@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { TProperties, TSchema, TSchemaOptions } from 'typebox'
 import { maxLabelLength, maxNameLength } from '../domain/object-name.ts'
 import { quotaRange } from '../domain/account/quotas.ts'
+import { maxChangeIdLength } from './limits.ts'
 import { exactlyOne } from './openapi/published-rules.ts'
 
 /**
@@ -49,6 +50,11 @@ export const identifierFields = {
   uuid: Type.Optional(uuidField),
   name: Type.Optional(nameField),
 }
+
+/** With it, a client finds its change again in the answer. */
+export const changeId = Type.Optional(
+  Type.String({ maxLength: maxChangeIdLength, description: 'Returned with the entry of this change.' }),
+)
 
 /** The identifier of one object, as a part of a request that holds nothing else. */
 export function identifier(options: TSchemaOptions & { 'x-place': string }) {

@@ -31,6 +31,7 @@ import {
   listInstances,
   startInstances,
   stopInstances,
+  updateInstances,
   waitInstances,
 } from './instance/operations.ts'
 import {
@@ -103,6 +104,7 @@ export const operations = {
   listInstances,
   startInstances,
   stopInstances,
+  updateInstances,
   waitInstances,
   getInstanceLogs,
   getInstanceMetrics,

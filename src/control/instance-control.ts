@@ -21,6 +21,11 @@ export interface InstanceControl {
   /** Asks for a stop, like `start`. The call does not wait for the VM to end. */
   stop(settings: InstanceSettings, request: StopRequest, requestId: string): Promise<TransitionAnswer>
   /**
+   * Tells of a change of the configuration that the settings hold, like `start`. A change that the workflow
+   * knows already has no effect. The row has to be changed before. If the call throws, the sweep repeats it.
+   */
+  change(settings: InstanceSettings, requestId: string, asker?: Asker): Promise<TransitionAnswer>
+  /**
    * Makes the instance drain for at most `drainMs`, stop and be deleted. A start does not take that back.
    * The row has to be marked retired before. If the call throws, the sweep repeats it. Idempotent; it also
    * returns if the instance is gone already.

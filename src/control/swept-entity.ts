@@ -7,7 +7,7 @@ import {
 import type { RetiredClone } from '../db/autoscale/records.ts'
 import { findUnstartedCertificates, markCertificateWorkflowStarted } from '../db/certificate/records.ts'
 import type { Database } from '../db/database.ts'
-import { findDeletedRows, findUnstarted, markWorkflowStarted } from '../db/instance/records.ts'
+import { findDeletedRows, findUnstarted, findUntold, markWorkflowStarted } from '../db/instance/records.ts'
 import type { SweepBounds } from '../db/workflow-rows.ts'
 import { findDeletedVolumes, findUnstartedVolumes, markVolumeWorkflowStarted } from '../db/volume/records.ts'
 import type { AutoscaleSettings } from '../domain/autoscale/settings.ts'
@@ -76,6 +76,7 @@ export function sweptEntities(
       markStarted: markWorkflowStarted,
       control: control.instances,
     }),
+    changedInstances(database, control.instances),
     swept<RetiredClone>(database, {
       name: 'retired clone',
       uuidOf: ({ settings }) => settings.instanceUuid,
@@ -121,6 +122,23 @@ export function sweptEntities(
       },
     }),
   ]
+}
+
+/** Instances of whose last change their workflow has not heard. The sweep repeats it until it has. */
+function changedInstances(database: Database, instances: InstanceControl): SweptEntity {
+  return swept<InstanceSettings>(database, {
+    name: 'changed instance',
+    uuidOf: ({ instanceUuid }) => instanceUuid,
+    findUnstarted: async () => [],
+    findDeleted: findUntold,
+    markStarted: markWorkflowStarted,
+    control: {
+      ensureStarted: (settings) => instances.ensureStarted(settings),
+      async delete(settings) {
+        await instances.change(settings, `changed-by-sweep-${settings.config?.version ?? 0}`)
+      },
+    },
+  })
 }
 
 function swept<Settings>(database: Database, parts: EntityParts<Settings>): SweptEntity {

@@ -11,6 +11,7 @@ import { hostEventSignalName } from '../domain/instance/host-work.ts'
 import { newLifecycle } from '../domain/instance/lifecycle.ts'
 import { InstanceState } from '../domain/instance/state.ts'
 import {
+  changeUpdate,
   instanceDeletedFailure,
   instanceWorkflowId,
   instanceWorkflowType,
@@ -19,13 +20,21 @@ import {
   stopUpdate,
 } from '../../workflows/instance/messages.ts'
 import type { InstanceSettings } from '../domain/instance/settings.ts'
-import type { StartRequest, StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
+import { noScaleToZero } from '../domain/standby/scale-to-zero.ts'
+import type { ConfigurationChange } from '../domain/instance/configuration.ts'
+import type {
+  ChangeRequest,
+  StartRequest,
+  StopRequest,
+  TransitionAnswer,
+} from '../../workflows/instance/messages.ts'
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
 import { FairSemaphore } from '../primitives/fair-semaphore.ts'
 import { callDeadlineMs, ControlBusy } from './control-unavailable.ts'
 import { InstanceGone } from '../domain/instance/instance-gone.ts'
 import type { InstanceControl } from './instance-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
+import type { EntityCalls } from './temporal-calls.ts'
 
 /**
  * How many starts and stops may wait for a worker at a time, in all and of one user. Temporal takes users in
@@ -37,14 +46,16 @@ const updatesAtOnce = { size: 24, perUser: 4, countsForMs: callDeadlineMs }
 /** The longest wait for a turn, which is also the longest time that the API takes for a request. */
 const longestTurnMs = 30_000
 
-type UpdateArgs = [StartRequest | StopRequest | undefined]
+type UpdateArgs = [StartRequest | StopRequest | ChangeRequest | undefined]
 interface UpdateOptions {
   readonly args: UpdateArgs
   readonly updateId: string
 }
 
-export function createInstanceControl(client: Client, turnLimitMs = longestTurnMs): InstanceControl {
-  const calls = createEntityCalls(client, { type: instanceWorkflowType, options: startOptions })
+type Update = (settings: InstanceSettings, name: string, options: UpdateOptions) => Promise<TransitionAnswer>
+
+/** Updates of workflows that run, or that the update starts. Users take turns. */
+function createUpdates(client: Client, calls: EntityCalls<InstanceSettings>, turnLimitMs: number): Update {
   const turns = new FairSemaphore(updatesAtOnce)
 
   async function update(
@@ -92,6 +103,12 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
     }
   }
 
+  return update
+}
+
+export function createInstanceControl(client: Client, turnLimitMs = longestTurnMs): InstanceControl {
+  const calls = createEntityCalls(client, { type: instanceWorkflowType, options: startOptions })
+  const update = createUpdates(client, calls, turnLimitMs)
   return {
     ensureStarted: calls.ensureStarted,
     start(settings, updateId, asker) {
@@ -99,6 +116,10 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
       return update(settings, startUpdate.name, { args: [request], updateId })
     },
     stop: (settings, request, updateId) => update(settings, stopUpdate.name, { args: [request], updateId }),
+    change(settings, updateId, asker) {
+      const request = { change: changeIn(settings), ...(asker && { asker }) }
+      return update(settings, changeUpdate.name, { args: [request], updateId })
+    },
     async retire(settings, drainMs, updateId) {
       const asker = { by: AskerKind.Autoscale }
       const request: StopRequest = { force: false, drainTimeoutMs: drainMs, thenDelete: true, asker }
@@ -136,6 +157,17 @@ function startOptions(settings: InstanceSettings) {
     staticSummary: `${name}, on host ${nodeId}, restart policy ${settings.restartPolicy}`,
   }
 }
+
+function changeIn({
+  config = neverChanged,
+  restartPolicy,
+  deleteOnStop,
+  scaleToZero = noScaleToZero,
+}: InstanceSettings): ConfigurationChange {
+  return { ...config, restartPolicy, deleteOnStop, scaleToZero }
+}
+
+const neverChanged = { version: 0, renewBelow: 0, drainMs: 0 }
 
 function goneOr(settings: InstanceSettings, error: unknown): unknown {
   const refused =

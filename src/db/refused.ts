@@ -85,6 +85,29 @@ export type WriteRefusal =
       readonly count: number
       readonly roomiestMb: number
     }
+  /** The instance is a clone. It is made after its master, and may go at any time. */
+  | { readonly kind: 'change-of-clone'; readonly name: string }
+  /** The host has not so much more memory as the changed instance needs. */
+  | {
+      readonly kind: 'no-more-memory'
+      readonly name: string
+      readonly moreMb: number
+      readonly roomMb: number
+    }
+  /** The arguments or variables together are too long for a process. */
+  | {
+      readonly kind: 'process-too-long'
+      readonly what: string
+      readonly bytes: number
+      readonly limit: number
+    }
+  /** The instance would have more variables, or more tags, than it may have. */
+  | {
+      readonly kind: 'too-many-members'
+      readonly what: string
+      readonly count: number
+      readonly limit: number
+    }
   | VolumeWriteRefusal
   | AutoscaleRefusal
 

@@ -77,8 +77,8 @@ describe('HTTP', () => {
     const cases = [
       ['DELETE', '/v1/instances/list', 'GET, HEAD'],
       ['GET', '/v1/instances/start', 'PUT'],
-      ['POST', '/v1/instances/some-name', 'DELETE, GET, HEAD'],
-      ['OPTIONS', '/v1/instances', 'DELETE, GET, HEAD, POST'],
+      ['POST', '/v1/instances/some-name', 'DELETE, GET, HEAD, PATCH'],
+      ['OPTIONS', '/v1/instances', 'DELETE, GET, HEAD, PATCH, POST'],
       ['POST', '/healthz', 'GET, HEAD'],
     ] as const
     for (const [method, path, allow] of cases) {

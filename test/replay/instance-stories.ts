@@ -7,6 +7,7 @@ import { storiesIn } from './story.ts'
 import type { Story } from './story.ts'
 
 const scaleToZero = { policy: 'on', cooldownMs: 300, stateful: false } as const
+const stateful = { ...scaleToZero, stateful: true } as const
 const soon = { limitMs: 10_000 }
 const graceful = { force: false, drainTimeoutMs: 0 }
 
@@ -57,6 +58,25 @@ export const instanceStories: Readonly<Record<string, Story>> = {
     await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
     await world.control.stop(world.settings, graceful, 'stop')
     await world.reachesState(InstanceState.Stopped)
+  }),
+  'changed-and-restarted': story({ settings: { scaleToZero: stateful } }, async (world) => {
+    const changed = (version: number, renewBelow: number) => ({
+      ...world.settings,
+      scaleToZero: stateful,
+      config: { version, renewBelow, drainMs: 0 },
+    })
+    await world.reachesState(InstanceState.Running)
+    await world.control.change(changed(1, 0), 'change')
+    await until('its host is told', () => world.host.changes.length === 1, soon)
+    world.host.version = 2
+    await world.control.change(changed(2, 2), 'restart')
+    await world.reaches(({ boot, launchedVersion }) => boot === 2 && launchedVersion === 2)
+    await world.tellsIdle(2)
+    await world.reaches(({ snapshotUuid }) => snapshotUuid !== undefined)
+    await world.control.change(changed(3, 3), 'drop the memory')
+    await world.reaches(({ toldVersion, snapshotUuid }) => toldVersion === 3 && snapshotUuid === undefined)
+    await world.wakes()
+    await world.reachesState(InstanceState.Running)
   }),
   'start-given-up': story({ failureOf: () => HostFailure.HostFull }, async (world) => {
     await world.reachesState(InstanceState.Stopped)

@@ -16,6 +16,7 @@ import { recover } from '../../src/host/agent/recovery.ts'
 import { FakeImages } from '../../src/host/fakes/fake-images.ts'
 import type { FakeNetwork } from '../../src/host/fakes/fake-network.ts'
 import { FakeVolumes } from '../../src/host/fakes/fake-volumes.ts'
+import type { SimConfiguration } from './commands.ts'
 import type { SimDisk } from './disk.ts'
 import type { LineEnd, LineEvents } from './line.ts'
 import type { SimMachine } from './machine.ts'
@@ -32,6 +33,7 @@ export interface HostOptions {
   readonly disk: SimDisk
   readonly instanceUuid: string
   readonly settings: ScaleToZero
+  readonly configuration: SimConfiguration
   /** Tells the instance's workflow of an event. Rejects if the workflow can not be reached. */
   readonly tell: (event: HostEvent) => Promise<'taken' | 'gone'>
   /** Whether the API gives launch specs at present. */
@@ -201,7 +203,7 @@ export class LiveAgent {
   }
 
   async #launchSpec(): Promise<LaunchSpec> {
-    const { world, settings, instanceUuid, apiIsUp, instanceExists } = this.#options
+    const { world, settings, configuration, instanceUuid, apiIsUp, instanceExists } = this.#options
     await world.sleep(world.dice.stretched(1, 50))
     if (!instanceExists()) throw new HostStartError(HostFailure.UnknownInstance, 'no such instance')
     if (!apiIsUp()) {
@@ -220,6 +222,7 @@ export class LiveAgent {
       privateIp,
       mac: '12:b0:0a:40:00:02',
       scaleToZero: settings,
+      configVersion: configuration.now.version,
     }
   }
 }

@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { InstanceState } from '../../src/domain/instance/state.ts'
-import { EventKind, Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
+import { Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
 import type { LifecycleRules } from '../../src/domain/instance/lifecycle-state.ts'
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import { SimClients } from './client.ts'
+import { SimConfiguration, commandByHand } from './commands.ts'
 import { SimDisk } from './disk.ts'
 import { SimGateway } from './gateway.ts'
 import type { LineTemper } from './gateway.ts'
@@ -65,6 +66,7 @@ export class SimRun {
   /** The probability that an instance's new state reaches the gateways late. */
   #feedLate = usuallyLate
   #gatewayLives = 0
+  readonly #configuration: SimConfiguration
   readonly #hardLimit: number
   #apiAwayUntilMs = 0
   #stormUntilMs = 0
@@ -86,6 +88,7 @@ export class SimRun {
       restartPolicy: dice.pick(['never', 'always', 'on-failure']),
       scaleToZero: this.settings,
     }
+    this.#configuration = new SimConfiguration(rules)
     this.weather = weatherOf(world)
     this.#hardLimit = dice.pick([1, 2, 5, 100])
     world.note(JSON.stringify({ seed, settings: this.settings, rules, weather: this.weather }))
@@ -114,6 +117,7 @@ export class SimRun {
       disk: this.#disk,
       instanceUuid,
       settings: this.settings,
+      configuration: this.#configuration,
       tell: async (event) => await this.#workflow.signal(event),
       apiIsUp: () => world.nowMs >= this.#apiAwayUntilMs,
       instanceExists: () => phaseOf(this.#workflow.life) !== Phase.Deleted,
@@ -125,7 +129,7 @@ export class SimRun {
       world,
       host: this.#host,
       instanceUuid,
-      rules,
+      configuration: this.#configuration,
       onLife: (life, before) => {
         this.#watch.decided(life, before)
         this.#publish()
@@ -139,6 +143,7 @@ export class SimRun {
       clients: this.#clients,
       workflow: this.#workflow,
       settings: this.settings,
+      configuration: this.#configuration,
       instanceUuid,
     }
     world.afterEach = () => {
@@ -340,17 +345,9 @@ export class SimRun {
   }
 
   #command(): void {
-    const { dice } = this.world
-    const drainTimeoutMs = dice.pick([0, 0, 100, 3_000, 10_000])
-    const kind = dice.pick(['start', 'start', 'stop', 'stop', 'force', 'delete'])
-    const isLast = kind === 'delete' && dice.chance(0.3)
-    const isDelete = isLast && dice.chance(0.5)
-    this.world.note(`by hand: ${isLast && !isDelete ? 'retire' : kind}`)
-    if (isDelete) this.#workflow.say({ kind: EventKind.Delete })
-    else if (isLast)
-      this.#workflow.say({ kind: EventKind.Stop, force: false, drainTimeoutMs, thenDelete: true })
-    else if (kind === 'start') this.#workflow.say({ kind: EventKind.Start })
-    else this.#workflow.say({ kind: EventKind.Stop, force: kind === 'force', drainTimeoutMs })
+    const { world } = this
+    const asked = { dice: world.dice, note: (text: string) => world.note(text) }
+    this.#workflow.say(commandByHand(asked, this.#configuration))
   }
 
   #addGateway(): SimGateway {

@@ -6,6 +6,7 @@ import { permitOf } from '../../src/host/instance/record.ts'
 import { sleepsThroughConnections } from '../../src/domain/standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import type { SimClients } from './client.ts'
+import type { SimConfiguration } from './commands.ts'
 import type { Outcome, Trip } from './flights.ts'
 import { checkHardLimit } from './hard-limit.ts'
 import type { SimHost } from './host.ts'
@@ -56,6 +57,7 @@ export interface WatchedParts {
   readonly clients: SimClients
   readonly workflow: SimWorkflow
   readonly settings: ScaleToZero
+  readonly configuration: SimConfiguration
   readonly instanceUuid: string
 }
 
@@ -323,11 +325,13 @@ export class Watch implements MachineWatch {
    * reason.
    */
   checkQuiet(): void {
-    const { world, workflow, machine, host, instanceUuid, clients } = this.#all()
+    const { world, workflow, machine, host, instanceUuid, clients, configuration } = this.#all()
     const { life } = workflow
     const phase = phaseOf(life)
     const vm = machine.running
-    const hostLease = host.agent?.core.entries.get(instanceUuid)?.hostLease
+    const entry = host.agent?.core.entries.get(instanceUuid)
+    const { hostLease } = entry ?? {}
+    const kept = entry?.launch?.spec.configVersion ?? Infinity
     const wrong = (what: string): void => {
       world.fail(
         `at rest, the workflow says ${phase} (boot ${life.boot}), the host ${hostLease?.phase ?? 'nothing'}: ${what}`,
@@ -339,6 +343,7 @@ export class Watch implements MachineWatch {
       case Phase.Running:
         if (vm?.boot !== life.boot) wrong(`VM of boot ${vm?.boot ?? 'none'}`)
         else if (!this.#hasReasonToBeAwake(vm)) wrong('its VM has no reason to be awake')
+        if ((life.report?.configVersion ?? 0) < configuration.now.renewBelow) wrong('an old configuration')
         if (hostLease?.permit !== undefined) wrong('a permit is left')
         break
       case Phase.Standby:
@@ -346,6 +351,7 @@ export class Watch implements MachineWatch {
         if (hostLease?.phase !== LeasePhase.Asleep) wrong('not asleep')
         else if (hostLease.permit !== life.boot + 1) wrong(`permit ${hostLease.permit}`)
         if (effectsOf(life).hostWork !== undefined) wrong('work is left')
+        if (kept < configuration.now[machine.snapshot ? 'renewBelow' : 'version']) wrong(`kept: ${kept}`)
         break
       case Phase.Stopped:
         if (vm !== undefined) wrong(`VM of boot ${vm.boot}`)

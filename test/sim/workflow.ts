@@ -5,9 +5,10 @@ import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-eff
 import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
 import { projectionOf } from '../../src/domain/instance/lifecycle-projection.ts'
 import { EventKind, Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
-import type { Lifecycle, LifecycleEvent, LifecycleRules } from '../../src/domain/instance/lifecycle-state.ts'
+import type { Lifecycle, LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
 import { asHostStartError } from '../../src/host/instance/host-start-error.ts'
 import type { LiveAgent } from './agent.ts'
+import type { SimConfiguration } from './commands.ts'
 import type { SimHost } from './host.ts'
 import type { World } from './world.ts'
 
@@ -15,7 +16,7 @@ export interface WorkflowOptions {
   readonly world: World
   readonly host: SimHost
   readonly instanceUuid: string
-  readonly rules: LifecycleRules
+  readonly configuration: SimConfiguration
   /** Called after every decision. */
   readonly onLife: (life: Lifecycle, before: Lifecycle) => void
 }
@@ -79,7 +80,7 @@ export class SimWorkflow {
 
   constructor(options: WorkflowOptions) {
     this.#options = options
-    this.life = newLifecycle(options.rules)
+    this.life = newLifecycle(options.configuration.rules)
     options.world.note(`workflow begins ${this.life.state}`)
     this.#look()
   }
@@ -130,7 +131,7 @@ export class SimWorkflow {
   /** Terminates the workflow, as a person may, and starts another one from its row. */
   terminate(): void {
     if (this.isGone) return
-    const { world, rules } = this.#options
+    const { world, configuration } = this.#options
     this.#run += 1
     for (const call of this.#calls.values()) {
       call.left = true
@@ -140,7 +141,7 @@ export class SimWorkflow {
     const { revision } = this.life
     const before = this.life
     world.note('the workflow is terminated and begun again')
-    this.life = newLifecycle(rules, { revision, projection: projectionOf(this.life) })
+    this.life = newLifecycle(configuration.rules, { revision, projection: projectionOf(this.life) })
     // The caller that starts the workflow again also tells it that its row is marked as deleted or as
     // retired.
     if (before.deletion !== undefined) this.#decide({ kind: EventKind.Delete })
@@ -321,6 +322,10 @@ export class SimWorkflow {
       case HostWorkKind.Drain:
         await agent.core.drain({ instanceUuid, boot: work.boot })
         return [{ kind: EventKind.ConnectionsClosed }]
+      case HostWorkKind.Change: {
+        const { renewed } = await agent.core.change({ instanceUuid, ...work })
+        return [{ kind: EventKind.ChangeTaken, version: work.version, renewed }]
+      }
       case HostWorkKind.Remove:
         await agent.core.remove({ instanceUuid })
         return [{ kind: EventKind.Removed }]
@@ -355,6 +360,7 @@ function nameOf(work: HostWork): string {
   if (work.kind === HostWorkKind.StandBy) {
     return `stand by after boot ${work.boot}, permit ${work.permit}, idle period ${work.epoch}`
   }
+  if (work.kind === HostWorkKind.Change) return `take over configuration ${work.version}`
   const name = `${work.kind} boot ${work.boot}`
   return work.kind === HostWorkKind.Stop && work.forced ? `${name} by force` : name
 }
@@ -367,8 +373,9 @@ function eventOfFailure(work: HostWork, failure: HostFailure, message: string): 
   if (work.kind === HostWorkKind.Stop) return { kind: EventKind.Absent, boot: work.boot }
   if (work.kind === HostWorkKind.Remove) return { kind: EventKind.Removed }
   if (work.kind === HostWorkKind.Drain) return { kind: EventKind.ConnectionsClosed }
-  const { boot, epoch } = work
-  return { kind: EventKind.StandByRefused, boot, epoch, reason: StandByRefusal.NotRunning }
+  if (work.kind === HostWorkKind.Change)
+    return { kind: EventKind.ChangeTaken, version: work.version, renewed: false }
+  return { ...work, kind: EventKind.StandByRefused, reason: StandByRefusal.NotRunning }
 }
 
 function heardAs(event: HostEvent): LifecycleEvent {

@@ -100,6 +100,10 @@ export function createFakeControl(database: Database): FakeControl {
         })
       })
     },
+    async change({ instanceUuid: uuid, config }) {
+      called('change')
+      return answer(uuid, async () => record(uuid, { toldVersion: config?.version ?? 0 }))
+    },
     async retire({ instanceUuid }, drainMs) {
       called(`retire within ${drainMs} ms`)
       await removeInstanceRow(database, instanceUuid)

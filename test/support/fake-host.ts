@@ -9,7 +9,7 @@ import type { StartReport } from '../../src/domain/instance/start-report.ts'
 
 /** A call to the host. */
 export type HostCall = {
-  readonly call: 'start' | 'stop' | 'remove' | 'stand-by' | 'drain'
+  readonly call: 'start' | 'stop' | 'remove' | 'stand-by' | 'drain' | 'change'
   readonly boot?: number
   readonly forced?: boolean
 }
@@ -52,6 +52,10 @@ export class FakeHost {
   readonly activities: HostActivities
   readonly #options: FakeHostOptions
   readonly orders: StandByOrder[] = []
+  /** The changes of the configuration of which the workflow told. */
+  readonly changes: Parameters<HostActivities['changeInstance']>[0][] = []
+  /** The version of the configuration with which a boot is launched. */
+  version: number | undefined
   /** The boots whose drain the workflow called off. */
   readonly drainsCalledOff: number[] = []
   /** The boot that the host may start by itself. */
@@ -67,6 +71,12 @@ export class FakeHost {
       stopInstance: (input) => this.#stop(input.boot, input.forced),
       removeInstance: () => this.#remove(),
       standByInstance: (input) => this.#standBy(input),
+      changeInstance: (input) => {
+        this.calls.push({ call: 'change' })
+        this.changes.push(input)
+        this.version = input.version
+        return Promise.resolve({ renewed: input.renew && this.permit !== undefined })
+      },
       drainInstance: async ({ boot }) => {
         this.calls.push({ call: 'drain', boot })
         try {
@@ -128,6 +138,10 @@ export class FakeHost {
     return slept
   }
 
+  #launched(report: StartReport): StartReport {
+    return this.version === undefined ? report : { ...report, configVersion: this.version }
+  }
+
   /** Ends a VM without a report to the workflow. */
   async endUnheard(boot: number, end: Partial<ExitReport>): Promise<void> {
     this.running.delete(boot)
@@ -144,7 +158,7 @@ export class FakeHost {
     if (type !== undefined)
       throw ApplicationFailure.create({ type, message: `fake ${type}`, nonRetryable: true })
     const startedAtMs = await this.#options.nowMs()
-    const started = startReport(boot, startedAtMs)
+    const started = this.#launched(startReport(boot, startedAtMs))
     const end = this.#options.endOf?.(boot)
     if (end === undefined) {
       this.#comeUp(boot)
@@ -192,6 +206,7 @@ export class FakeHosts {
     removeInstance: (input) => this.of(input.instanceUuid).activities.removeInstance(input),
     standByInstance: (input) => this.of(input.instanceUuid).activities.standByInstance(input),
     drainInstance: (input) => this.of(input.instanceUuid).activities.drainInstance(input),
+    changeInstance: (input) => this.of(input.instanceUuid).activities.changeInstance(input),
   }
 }
 

@@ -63,6 +63,8 @@ export function instanceCalls({ instanceUuid, nodeId }: PlacedInstance): WorkCal
           return standBy(work, at)
         case HostWorkKind.Drain:
           return drain(work, at)
+        case HostWorkKind.Change:
+          return change(work, at)
         case HostWorkKind.Remove:
           return remove(work, at)
         default:
@@ -93,6 +95,13 @@ async function standBy(work: WorkOf<'stand-by'>, at: HostAddress): Promise<reado
   if (!result.slept) return [{ kind: EventKind.StandByRefused, boot, epoch, reason: result.reason }]
   const { slept: _slept, ...sleep } = result
   return [{ kind: EventKind.Slept, boot, permit, ...sleep }]
+}
+
+async function change(work: WorkOf<'change'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
+  const { kind: _kind, ...told } = work
+  const host = hostFor(work, at, { startToCloseTimeout: longestStartMs, retry: untilDone })
+  const { renewed } = await host.changeInstance({ instanceUuid: at.instanceUuid, ...told })
+  return [{ kind: EventKind.ChangeTaken, version: work.version, renewed }]
 }
 
 async function drain(work: WorkOf<'drain'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
@@ -130,6 +139,7 @@ function nameOfWork(work: HostWork): string {
   if (work.kind === HostWorkKind.StandBy) {
     return `stand by after boot ${work.boot}, permit ${work.permit}, idle period ${work.epoch}`
   }
+  if (work.kind === HostWorkKind.Change) return `take over configuration ${work.version}`
   const name = `${work.kind} boot ${work.boot}`
   return work.kind === HostWorkKind.Stop && work.forced ? `${name} by force` : name
 }
@@ -149,6 +159,7 @@ const unknownTo = {
   [HostWorkKind.Stop]: ({ boot }) => ({ kind: EventKind.Absent, boot }),
   [HostWorkKind.Remove]: () => ({ kind: EventKind.Removed }),
   [HostWorkKind.Drain]: () => ({ kind: EventKind.ConnectionsClosed }),
+  [HostWorkKind.Change]: ({ version }) => ({ kind: EventKind.ChangeTaken, version, renewed: false }),
   [HostWorkKind.StandBy]: ({ boot, epoch }) => ({
     kind: EventKind.StandByRefused,
     boot,

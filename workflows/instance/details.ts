@@ -1,6 +1,7 @@
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import { Deletion, StartOrigin } from '../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
+import { isRenewal } from '../../src/domain/instance/lifecycle-change.ts'
 import { problemFreeAtMs } from '../../src/domain/instance/lifecycle-moves.ts'
 import { speaksAgainstStandby } from '../../src/domain/instance/lifecycle-projection.ts'
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
@@ -21,9 +22,15 @@ export function instanceDetails(
       : `- boot ${life.boot} on host ${nodeId}, started ${times(life.startCount)}`,
     `- restarts: ${life.restartCount} in all, ${life.restartAttempt} in this sequence, policy \`${life.restartPolicy}\``,
   ]
+  if (life.config !== undefined) lines.push(configurationLine(life.config))
   if (of.nodeAway) lines.push(`- **waiting for node ${nodeId}**: it takes no work at present`)
   if (life.failure !== undefined) lines.push(`- the last try failed: ${life.failure}`)
   return lines.join('\n')
+}
+
+function configurationLine({ version, hostVersion }: NonNullable<Lifecycle['config']>): string {
+  const told = hostVersion < version ? ', which its host does not know yet' : ''
+  return `- configuration: version ${version}${told}`
 }
 
 function times(count: number): string {
@@ -46,11 +53,15 @@ const reasons = {
   [InstanceState.Starting]: (life) => startedBy[life.startOrigin],
   [InstanceState.Running]: (life) =>
     `since ${timeOf(life.report?.startedAtMs)}, started ${startedBy[life.startOrigin]}${whyAwake(life)}`,
-  [InstanceState.Draining]: () => 'as asked',
-  [InstanceState.Stopping]: (life) => (life.asked?.forced === true ? 'by force, as asked' : 'as asked'),
+  [InstanceState.Draining]: (life) => whyEnding(life),
+  [InstanceState.Stopping]: (life) => (life.asked?.forced === true ? 'by force, as asked' : whyEnding(life)),
   [InstanceState.Stopped]: (life) => stoppedBy(life),
   [InstanceState.Standby]: (life) => whyAsleep(life),
 } satisfies Record<InstanceState, (life: Lifecycle) => string>
+
+function whyEnding(life: Lifecycle): string {
+  return isRenewal(life) ? 'for a restart with its changed configuration' : 'as asked'
+}
 
 function whyAwake(life: Lifecycle): string {
   if (life.scaleToZero === undefined) return ''
@@ -103,7 +114,7 @@ const plans = {
       : `standby when nothing has asked for it for ${cooldownOf(life.scaleToZero)}`
   },
   [InstanceState.Draining]: (life) =>
-    `shut down when nothing is connected, at the latest ${timeOf(life.drainUntilMs)}${thenGoes(life)}`,
+    `shut down when nothing is connected, at the latest ${timeOf(life.drainUntilMs)}${thenStarts(life)}`,
   [InstanceState.Stopping]: (life, nodeId) =>
     life.startAgain === true
       ? `host ${nodeId} ends it, then it starts again`
@@ -121,6 +132,10 @@ const plans = {
       : `host ${nodeId} takes it into standby`
   },
 } satisfies Record<InstanceState, (life: Lifecycle, nodeId: string) => string>
+
+function thenStarts(life: Lifecycle): string {
+  return life.startAgain === true ? ', then it starts again' : thenGoes(life)
+}
 
 function thenGoes({ retired }: Lifecycle): string {
   return retired === true ? '; then it is deleted' : ''

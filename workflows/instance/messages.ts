@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import type { Asker } from '../../src/domain/event/asker.ts'
+import type { ConfigurationChange } from '../../src/domain/instance/configuration.ts'
 import { hostEventSignalName } from '../../src/domain/instance/host-work.ts'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
@@ -30,9 +31,15 @@ export interface StopRequest {
   readonly asker?: Asker
 }
 
+/** The row has the change already. A change that was told before has no effect. */
+export interface ChangeRequest {
+  readonly change: ConfigurationChange
+  readonly asker?: Asker
+}
+
 /**
- * The answer to a start or stop. A reader that waits until the row has this `revision` sees the state that
- * the answer says, or a later one.
+ * The answer to a start, stop or change. A reader that waits until the row has this `revision` sees the
+ * state that the answer says, or a later one.
  */
 export interface TransitionAnswer {
   readonly previousState: InstanceState
@@ -42,6 +49,7 @@ export interface TransitionAnswer {
 
 export const startUpdate = defineUpdate<TransitionAnswer, [StartRequest | undefined]>('start')
 export const stopUpdate = defineUpdate<TransitionAnswer, [StopRequest]>('stop')
+export const changeUpdate = defineUpdate<TransitionAnswer, [ChangeRequest]>('change')
 export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
 export const lifecycleQuery = defineQuery<Lifecycle>(lifeQueryName)
 

@@ -163,6 +163,11 @@ function receive(loop: Loop, answers: KeptAnswers): void {
     },
     { description: 'Shut down: after draining, or at once when forced' },
   )
+  setHandler(
+    message.changeUpdate,
+    ({ change, asker }) => answer({ kind: EventKind.Change, change, ...askedBy(asker) }),
+    { description: 'Take over a changed configuration, and restart for it if that was asked for' },
+  )
   const hear = (told: HostEvent): void => {
     const event = heardEvent(heardAs, told)
     if (event !== undefined) loop.say(event)

@@ -16,13 +16,13 @@ import { parseImageReference } from '../../domain/image/reference.ts'
 import { findLimitBreach } from '../../domain/account/quotas.ts'
 import { defaultMemoryMb, defaultVcpus } from '../../domain/instance/defaults.ts'
 import { beginSpan, span } from '../../primitives/spans.ts'
-import { RegistryError } from '../../registry/registry-error.ts'
 import { boundedMap } from '../bounded-map.ts'
 import type { Call, Handler } from '../call.ts'
 import { startCertificateWorkflows } from '../certificate/workflows.ts'
 import type { ApiDeps } from '../deps.ts'
 import { wasTold } from '../told-workflow.ts'
 import { unmadeEntry } from '../failed-entry.ts'
+import { findImage } from './find-image.ts'
 import { createFirstBoots, headStart } from './first-boots.ts'
 import { outOfReach, refuseBeyondServices } from './limited-create.ts'
 import { waitMs } from './waiting.ts'
@@ -156,19 +156,6 @@ async function createObject(
   const wanted = newInstances(call.identity.userUuid, { body, image, service })
   const outcome = await insertInstances(deps, { ...wanted, asker: call.asker })
   return outcome.ok ? outcome.instances : [unmadeEntry(writeRefusalProblem(outcome.refusal), body.name)]
-}
-
-async function findImage(deps: ApiDeps, call: Call, reference: string) {
-  try {
-    const image = await deps.images.resolve(call.identity.userName, reference, call.signal)
-    if (image.kind === 'unknown') return problem('imageNotFound', { value: reference })
-    if (image.kind === 'unusable') return problem('unusableImage', { value: reference, reason: image.reason })
-    return image
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error
-    call.log.warn({ err: error }, 'the image registry failed')
-    return problem('operationFailed', { reason: 'the image registry does not answer' })
-  }
 }
 
 /**

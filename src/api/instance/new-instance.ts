@@ -62,6 +62,7 @@ export function newInstances(
     image: image.reference,
     ...wishes,
     deleteOnStop: body.features?.includes(InstanceFeature.DeleteOnStop) ?? false,
+    tags: body.tags ?? [],
     scaleToZero: wantedScaleToZero(body),
     ...(service === undefined ? {} : { service }),
     ...(volume === undefined ? {} : { volume }),

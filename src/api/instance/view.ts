@@ -1,3 +1,4 @@
+import { pendingProperties } from '../../domain/instance/change.ts'
 import { InstanceFeature } from '../../domain/instance/feature.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { parseImageReference, publicImageReference } from '../../domain/image/reference.ts'
@@ -53,6 +54,8 @@ export function presentInstance(row: InstanceRow, view: InstanceView): Details {
     ...presentRestart(row),
     ...(row.deleteOnStop ? { features: [InstanceFeature.DeleteOnStop] } : {}),
     scale_to_zero: presentScaleToZero(row),
+    tags: [...row.tags],
+    ...presentUpdates(row, view.env),
     ...(row.snapshotUuid === null ? {} : { snapshot: { uuid: row.snapshotUuid } }),
     ...(row.failure === null ? {} : { failure: row.failure }),
     ...(view.service === undefined ? {} : { service_group: presentAttached(view.service) }),
@@ -115,6 +118,22 @@ function presentScaleToZero(row: InstanceRow): NonNullable<Details['scale_to_zer
 function presentRestart(row: InstanceRow): Partial<Details> {
   if (row.restartAttempt === 0 && row.restartNextAt === null) return {}
   return { restart: { attempt: row.restartAttempt, ...optionalTimestamp('next_at', row.restartNextAt) } }
+}
+
+/** The changes that wait for a restart, in the form that newer clients read. */
+function presentUpdates(row: InstanceRow, env: InstanceView['env']): Partial<Details> {
+  const waiting = pendingProperties(row)
+  if (waiting.length === 0) return {}
+  const { args, memoryMb, vcpus } = row
+  const values = { image: presentImage(row.image), args, env, memory_mb: memoryMb, vcpus }
+  return {
+    updates: waiting.map((prop) => ({
+      prop,
+      op: 'set',
+      value: values[prop] ?? undefined,
+      status: 'pending',
+    })),
+  }
 }
 
 function presentNetwork(row: InstanceRow, usage: Usage | undefined) {

@@ -114,6 +114,11 @@ export const autoscaleFailures = {
     "Instance '{name}' cannot have a volume: it is the master of autoscale for service group '{service}', and clones can " +
       'not share it',
   ),
+  changeOfClone: failure(
+    ErrorCode.AutoscaleInstance,
+    200,
+    "Instance '{name}' can not be changed: autoscale made it after its master; change the master",
+  ),
   retiredClone: failure(
     ErrorCode.AutoscaleInstance,
     200,

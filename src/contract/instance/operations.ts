@@ -10,6 +10,7 @@ import {
   stateFilterBody,
   statusQuery,
   stopInstanceBody,
+  updateInstanceBody,
   waitInstanceBody,
   waitInstanceIdsBody,
 } from './requests.ts'
@@ -23,6 +24,7 @@ import {
   instanceLog,
   instanceMetrics,
   instanceUsage,
+  updatedInstance,
 } from './responses.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 import { usageBody } from '../usage.ts'
@@ -80,6 +82,28 @@ export const deleteInstances = defineOperation({
   summary: 'Delete instances',
   description:
     'A running instance is stopped by force. The identifiers are invalid and the name is free at once.',
+})
+
+export const updateInstances = defineOperation({
+  id: 'updateInstances',
+  method: 'PATCH',
+  path: '/v1/instances',
+  localPath: '/v1/instances/{object}',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: true,
+  place: 'instance change arguments',
+  body: updateInstanceBody,
+  changes: true,
+  query: noParameters,
+  dataKey: DataKey.Instances,
+  entry: updatedInstance,
+  summary: 'Change instances',
+  description:
+    'What is left out stays as it is. Restart policy, features, scale-to-zero and tags change at once. Image, arguments, ' +
+    'environment, memory and processors change at once where the instance is stopped or sleeps without memory; else ' +
+    '`needs_restart` names those that wait for the next start, and `restart` brings them about now: what runs is restarted, ' +
+    'and the kept memory of what sleeps is dropped. All changes of one instance in a request take effect together.',
 })
 
 export const listInstances = defineOperation({

@@ -4,7 +4,7 @@ import { InstanceFeature } from '../../domain/instance/feature.ts'
 import { imageReferencePattern } from '../../domain/image/reference.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
-import { closed, identifierFields, nameField, vocabulary, withinLimits } from '../fields.ts'
+import { changeId, closed, identifierFields, nameField, vocabulary, withinLimits } from '../fields.ts'
 import {
   defaultLogBytes,
   defaultLogOffset,
@@ -18,11 +18,13 @@ import {
   maxLogBytes,
   maxObjectsPerRequest,
   maxReplicas,
+  maxTagLength,
+  maxTags,
   maxVolumesPerInstance,
   maxWaitMs,
 } from '../limits.ts'
 import { exactlyOne } from '../openapi/published-rules.ts'
-import { scaleToZeroRequest, serviceGroupRequest } from '../service/fields.ts'
+import { scaleToZeroChange, scaleToZeroRequest, serviceGroupRequest } from '../service/fields.ts'
 import { instanceVolume } from '../volume/requests.ts'
 
 // The parameters of one object in a request, beside its identifier. Defaults are in
@@ -66,39 +68,54 @@ const waitsOnlyForStart = {
   ],
 }
 
+const memory = withinLimits(
+  `Memory in MiB; default ${defaultMemoryMb}.`,
+  'limits.min_memory_mb` to `limits.max_memory_mb',
+)
+const processors = withinLimits('Virtual CPUs; default 1.', 'limits.min_vcpus` to `limits.max_vcpus')
+
+const argumentsField = Type.Union([argument, Type.Array(argument, { maxItems: maxArguments })], {
+  description: 'Arguments of the application: a list, or one line that is split at blanks outside quotes.',
+})
+
+const variableName = Type.String({ pattern: `^[^=\\u0000]{1,${maxEnvNameLength}}$` })
+const variables = Type.Record(variableName, Type.String({ maxLength: maxEnvValueLength }), {
+  maxProperties: maxEnvVariables,
+  additionalProperties: false,
+  description: 'Environment variables.',
+  'x-place': 'environment variables',
+})
+
+const features = Type.Array(vocabulary(Object.values(InstanceFeature), 'Feature.'), {
+  maxItems: 8,
+  description: 'Features.',
+})
+
+const restartPolicy = vocabulary(
+  Object.values(RestartPolicy),
+  'When to restart after a stop from within; default never.',
+)
+
+const tags = Type.Array(Type.String({ minLength: 1, maxLength: maxTagLength }), {
+  maxItems: maxTags,
+  uniqueItems: true,
+  description: 'Words by which you find the instance.',
+})
+
+const imageReference = Type.String({
+  minLength: 1,
+  maxLength: maxImageReferenceLength,
+  'x-published': { pattern: imageReferencePattern },
+  description: 'Image reference; a tag is pinned to the digest that it has now.',
+})
+
 const instanceProperties = {
   name: Type.Optional(nameField),
-  image: Type.String({
-    minLength: 1,
-    maxLength: maxImageReferenceLength,
-    'x-published': { pattern: imageReferencePattern },
-    description: 'Image reference; a tag is pinned to the digest that it has now.',
-  }),
-  args: Type.Optional(
-    Type.Union([argument, Type.Array(argument, { maxItems: maxArguments })], {
-      description:
-        'Arguments of the application: a list, or one line that is split at blanks outside quotes.',
-    }),
-  ),
-  env: Type.Optional(
-    Type.Record(
-      Type.String({ pattern: `^[^=\\u0000]{1,${maxEnvNameLength}}$` }),
-      Type.String({ maxLength: maxEnvValueLength }),
-      {
-        maxProperties: maxEnvVariables,
-        additionalProperties: false,
-        description: 'Environment variables.',
-        'x-place': 'environment variables',
-      },
-    ),
-  ),
-  memory_mb: Type.Optional(
-    withinLimits(
-      `Memory in MiB; default ${defaultMemoryMb}.`,
-      'limits.min_memory_mb` to `limits.max_memory_mb',
-    ),
-  ),
-  vcpus: Type.Optional(withinLimits('Virtual CPUs; default 1.', 'limits.min_vcpus` to `limits.max_vcpus')),
+  image: imageReference,
+  args: Type.Optional(argumentsField),
+  env: Type.Optional(variables),
+  memory_mb: Type.Optional(memory),
+  vcpus: Type.Optional(processors),
   service_group: Type.Optional(serviceGroupRequest),
   volumes: Type.Optional(
     Type.Array(instanceVolume, {
@@ -116,19 +133,65 @@ const instanceProperties = {
   ),
   wait_timeout_ms: Type.Optional(waitTimeout),
   ...timeoutSeconds,
-  features: Type.Optional(
-    Type.Array(vocabulary(Object.values(InstanceFeature), 'Feature.'), {
-      maxItems: 8,
-      description: 'Features.',
-    }),
-  ),
-  restart_policy: Type.Optional(
-    vocabulary(Object.values(RestartPolicy), 'When to restart after a stop from within; default never.'),
-  ),
+  features: Type.Optional(features),
+  restart_policy: Type.Optional(restartPolicy),
+  tags: Type.Optional(tags),
   scale_to_zero: Type.Optional(scaleToZeroRequest),
 }
 
 export const createInstanceBody = closed(instanceProperties, { 'x-published': waitsOnlyForStart })
+
+/** The properties that get their default again if a change names them in `clear`. */
+export const clearable = ['args', 'env', 'restart_policy', 'features', 'scale_to_zero', 'tags'] as const
+
+const names = Type.Array(variableName, { maxItems: maxEnvVariables })
+
+export const updateInstanceBody = closed({
+  id: changeId,
+  image: Type.Optional(imageReference),
+  args: Type.Optional(argumentsField),
+  env: Type.Optional(variables),
+  memory_mb: Type.Optional(memory),
+  vcpus: Type.Optional(processors),
+  restart_policy: Type.Optional(restartPolicy),
+  features: Type.Optional(features),
+  scale_to_zero: Type.Optional(scaleToZeroChange),
+  tags: Type.Optional(tags),
+  add: Type.Optional(
+    closed(
+      { env: Type.Optional(variables), tags: Type.Optional(tags) },
+      { description: 'Variables and tags to be added.', 'x-place': 'what is to be added' },
+    ),
+  ),
+  del: Type.Optional(
+    closed(
+      {
+        env: Type.Optional(Type.Union([variableName, names], { description: 'Names of variables.' })),
+        tags: Type.Optional(tags),
+      },
+      { description: 'Variables and tags to be removed.', 'x-place': 'what is to be removed' },
+    ),
+  ),
+  clear: Type.Optional(
+    Type.Array(vocabulary(clearable, 'A property that gets its default again.'), {
+      maxItems: clearable.length,
+      description: 'Properties that get their defaults again.',
+    }),
+  ),
+  restart: Type.Optional(
+    Type.Boolean({
+      description:
+        'Restart what runs, and drop the memory of what sleeps, if it lacks a change; default false.',
+    }),
+  ),
+  drain_timeout_ms: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: maxDrainMs,
+      description: `How long connections may drain before a restart; default 0, -1 is as long as possible (${maxDrainMs} ms).`,
+    }),
+  ),
+})
 
 const stateField = vocabulary(instanceStates, 'State of an instance.')
 

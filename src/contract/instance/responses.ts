@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { changeableProperties } from '../../domain/instance/change.ts'
 import { InstanceFeature } from '../../domain/instance/feature.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
@@ -34,6 +35,23 @@ export const createdInstance = closed({
 
 export const deletedInstance = closed({ ...identified, previous_state: stateField })
 export const changedInstance = closed({ ...identified, state: stateField, previous_state: stateField })
+const propertyName = vocabulary(changeableProperties, 'A property.')
+
+export const updatedInstance = closed({
+  ...identified,
+  id: Type.Optional(Type.String({ description: 'The `id` of the change, as the request gave it.' })),
+  state: stateField,
+  changed: Type.Array(propertyName, { description: 'The properties that are other than before.' }),
+  needs_restart: Type.Array(propertyName, {
+    description: 'The changed properties that wait for a restart: `restart` brings them about now.',
+  }),
+  restarting: Type.Boolean({ description: 'It restarts, so that it gets the changes.' }),
+  memory_dropped: Type.Boolean({ description: 'It sleeps, and the memory that was kept is dropped.' }),
+  note: Type.Optional(
+    Type.String({ description: 'What a restart would do, if the instance sleeps with its memory.' }),
+  ),
+})
+
 export const awaitedInstance = closed({ ...identified, state: stateField })
 
 const traffic = {
@@ -116,6 +134,18 @@ export const instanceDetails = closed({
     }),
   ),
   service_group: Type.Optional(attachedService),
+  tags: Type.Optional(Type.Array(Type.String())),
+  updates: Type.Optional(
+    Type.Array(
+      closed({
+        prop: propertyName,
+        op: Type.Literal('set'),
+        value: Type.Optional(Type.Unknown()),
+        status: Type.Literal('pending'),
+      }),
+      { description: 'Changes that wait for a restart.' },
+    ),
+  ),
   volumes: Type.Optional(
     Type.Array(mountedVolume, { description: 'The volume that is attached; empty where there is none.' }),
   ),

@@ -62,7 +62,7 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
   const schemas = { global: globalBody(operation), local: operation.body }
   const validate = { global: strictValidator(schemas.global), local: strictValidator(schemas.local) }
   const known = everyForm(operation)
-  const props = changedProps(operation)
+  const changed = changedProps(operation)
   const idsForm = operation.idsForm && idsFormParser(operation.idsForm, { place, known })
 
   return (raw, object) => {
@@ -83,7 +83,7 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
       if (problems.length >= maxReportedErrors) return { parameters: {} }
       const prefix = Array.isArray(raw) ? `[${index}].` : ''
       const plain =
-        operation.changes === true ? plainChange(given, { props, place, prefix }) : { item: given }
+        operation.changes === true ? plainChange(given, { ...changed, place, prefix }) : { item: given }
       if (plain.problem !== undefined) {
         problems.push(plain.problem)
         return { parameters: {} }

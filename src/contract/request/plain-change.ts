@@ -2,8 +2,7 @@ import { Type } from 'typebox'
 import type { TObject, TSchema } from 'typebox'
 import { problem } from '../errors.ts'
 import type { Problem } from '../errors.ts'
-import { closed, identifierFields, vocabulary } from '../fields.ts'
-import { maxChangeIdLength } from '../limits.ts'
+import { changeId, closed, identifierFields, vocabulary } from '../fields.ts'
 import type { Operation } from '../operation.ts'
 import { atMostOne } from '../openapi/published-rules.ts'
 import { isJsonObject } from './objects.ts'
@@ -27,7 +26,7 @@ const formKeys = ['prop', 'op', 'value'] as const
 const listKeys: readonly string[] = ['add', 'del', 'clear']
 
 /** The fields of a change that are no property of the object. */
-export const besideProperties: ReadonlySet<string> = new Set([
+const besideProperties: ReadonlySet<string> = new Set([
   'id',
   'add',
   'del',
@@ -36,9 +35,16 @@ export const besideProperties: ReadonlySet<string> = new Set([
   'drain_timeout_ms',
 ])
 
-/** The properties that an operation changes. */
-export function changedProps({ body }: Pick<Operation, 'body'>): readonly string[] {
-  return Object.keys(body.properties).filter((key) => !besideProperties.has(key))
+/** The properties that an operation changes, and those of them that have a default. */
+export interface ChangedProps {
+  readonly props: readonly string[]
+  readonly clearable: readonly string[]
+}
+
+export function changedProps({ body }: Pick<Operation, 'body'>): ChangedProps {
+  const { clear } = body.properties as unknown as Lists
+  const props = Object.keys(body.properties).filter((key) => !besideProperties.has(key))
+  return { props, clearable: clear?.items.enum ?? [] }
 }
 
 /** The schemas of the fields of the plain form that hold properties. */
@@ -51,9 +57,9 @@ interface Lists {
 /** The schemas of that form for the OpenAPI document: one for each thing that can be done with a property. */
 export function changeForms(operation: Operation, local: boolean): readonly TObject[] {
   const { properties } = operation.body
-  const { add, del, clear } = properties as unknown as Lists
-  const clearable = clear?.items.enum ?? []
-  return changedProps(operation).flatMap((prop) => {
+  const { add, del } = properties as unknown as Lists
+  const { props, clearable } = changedProps(operation)
+  return props.flatMap((prop) => {
     const values: readonly (readonly [ChangeOp, TSchema | undefined])[] = [
       [ChangeOp.Set, properties[prop]],
       [ChangeOp.Add, add?.properties?.[prop]],
@@ -78,7 +84,7 @@ function changeForm(change: {
   return closed(
     {
       ...(local ? {} : identifierFields),
-      id: Type.Optional(Type.String({ maxLength: maxChangeIdLength })),
+      id: changeId,
       prop: vocabulary([prop], 'The property.'),
       op: vocabulary([op], 'What to do with it.'),
       // A copy of the schema of a property that may be left out is required.
@@ -96,11 +102,7 @@ function changeForm(change: {
  */
 export function plainChange(
   item: unknown,
-  {
-    props,
-    place,
-    prefix,
-  }: { readonly props: readonly string[]; readonly place: string; readonly prefix: string },
+  { props, clearable, place, prefix }: ChangedProps & { readonly place: string; readonly prefix: string },
 ): { readonly item: unknown; readonly problem?: Problem } {
   if (!isJsonObject(item) || !formKeys.some((key) => Object.hasOwn(item, key))) return { item }
   const { prop, op, value, ...rest } = item
@@ -115,6 +117,9 @@ export function plainChange(
   if (other !== undefined) {
     return { item, problem: problem('notBoth', { name: `${prefix}prop`, other: `${prefix}${other}`, place }) }
   }
+  const isWithout = value === undefined || value === null
+  if (isWithout && op !== ChangeOp.Add && !clearable.includes(prop))
+    return { item, problem: problem('missingParameter', { name: `${prefix}value`, place }) }
   return { item: { ...rest, ...changed(prop, op as ChangeOp, value ?? undefined) } }
 }
 

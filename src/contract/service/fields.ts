@@ -3,15 +3,8 @@ import { domainNamePattern, maxDomainLength } from '../../domain/service/domain-
 import { ScaleToZeroPolicy, defaultCooldownMs } from '../../domain/standby/scale-to-zero.ts'
 import { ServiceProperty } from '../../domain/service/change.ts'
 import { Handler, defaultHardLimit, defaultSoftLimit } from '../../domain/service/handler.ts'
-import { closed, identifier, identifierFields, nameField, vocabulary } from '../fields.ts'
-import {
-  maxChangeIdLength,
-  maxConnectionLimit,
-  maxCooldownMs,
-  maxDomains,
-  maxPort,
-  maxPublishedPorts,
-} from '../limits.ts'
+import { changeId, closed, identifier, identifierFields, nameField, vocabulary } from '../fields.ts'
+import { maxConnectionLimit, maxCooldownMs, maxDomains, maxPort, maxPublishedPorts } from '../limits.ts'
 import { identifierOr } from '../openapi/published-rules.ts'
 
 // The schemas of requests about services and scale-to-zero.
@@ -98,9 +91,7 @@ const domainList = { maxItems: maxDomains }
 
 /** The changes of one service, beside its identifier. What is left out stays as it is. */
 export const updateServiceBody = closed({
-  id: Type.Optional(
-    Type.String({ maxLength: maxChangeIdLength, description: 'Any text; the entry of the answer has it.' }),
-  ),
+  id: changeId,
   soft_limit: newService.soft_limit,
   hard_limit: newService.hard_limit,
   services: Type.Optional(
@@ -163,19 +154,27 @@ export const serviceFilterBody = closed({
   ),
 })
 
+const standbyPolicy = vocabulary(Object.values(ScaleToZeroPolicy), 'When the instance goes to standby.')
+const standbySettings = {
+  cooldown_time_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: maxCooldownMs,
+      description: `Time without traffic before standby; default ${defaultCooldownMs}.`,
+    }),
+  ),
+  stateful: Type.Optional(
+    Type.Boolean({ description: 'Keep memory and connections in a snapshot; default false.' }),
+  ),
+}
+
 export const scaleToZeroRequest = closed(
-  {
-    policy: vocabulary(Object.values(ScaleToZeroPolicy), 'When the instance goes to standby.'),
-    cooldown_time_ms: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: maxCooldownMs,
-        description: `Time without traffic before standby; default ${defaultCooldownMs}.`,
-      }),
-    ),
-    stateful: Type.Optional(
-      Type.Boolean({ description: 'Keep memory and connections in a snapshot; default false.' }),
-    ),
-  },
+  { policy: standbyPolicy, ...standbySettings },
+  { 'x-place': 'scale-to-zero description' },
+)
+
+/** In a change, what is left out stays as it is. */
+export const scaleToZeroChange = closed(
+  { policy: Type.Optional(standbyPolicy), ...standbySettings },
   { 'x-place': 'scale-to-zero description' },
 )

@@ -36,6 +36,15 @@ function keepsMemory(eb: ExpressionBuilder<Tables, 'instances'>) {
   ])
 }
 
+/** What an instance may have by now: the present configuration's, or what an older boot still has. */
+function withHeld(
+  eb: ExpressionBuilder<Tables, 'instances'>,
+  asked: 'memoryMb' | 'vcpus',
+  held: 'heldMemoryMb' | 'heldVcpus',
+): Expression<number> {
+  return eb.fn<number>('greatest', [asked, held])
+}
+
 const bytesPerMb = 1_048_576
 
 /**
@@ -57,8 +66,8 @@ export function heldByInstances(db: Db, userUuid: UserRef, deleted: Deleted) {
       return [
         eb.fn.countAll<number>().as('instances'),
         eb.fn.countAll<number>().filterWhere(live).as('liveInstances'),
-        total(eb, 'vcpus', { where: live }).as('liveVcpus'),
-        total(eb, 'memoryMb', { where: live }).as('liveMemoryMb'),
+        total(eb, withHeld(eb, 'vcpus', 'heldVcpus'), { where: live }).as('liveVcpus'),
+        total(eb, withHeld(eb, 'memoryMb', 'heldMemoryMb'), { where: live }).as('liveMemoryMb'),
         total(eb, 'memoryMb', { where: keepsMemory(eb) }).as('snapshotMb'),
       ]
     })

@@ -22,6 +22,7 @@ export async function loadLaunchSpec(
     .executeTakeFirst()
   if (!row) return undefined
   const { uuid, name, userUuid, image, imageQuotaMb, memoryMb, vcpus, args, privateIp, mac, state } = row
+  const { configVersion } = row
   const spec = {
     uuid,
     name,
@@ -35,6 +36,7 @@ export async function loadLaunchSpec(
     state,
     env: openEnv(deps.secretBox, row),
     scaleToZero: scaleToZeroOf(row),
+    ...(configVersion > 0 && { configVersion }),
   }
   const volume = launchVolume(row)
   return { ...spec, ...(args !== null && { args }), ...(volume && { volume }) }
@@ -52,6 +54,7 @@ const launchColumns = [
   'mac',
   'instances.state',
   'envSealed',
+  'configVersion',
   'standbyPolicy',
   'standbyCooldownMs',
   'standbyStateful',

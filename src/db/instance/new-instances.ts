@@ -34,6 +34,7 @@ export interface NewInstances {
   readonly env: Readonly<Record<string, string>>
   readonly restartPolicy: RestartPolicy
   readonly deleteOnStop: boolean
+  readonly tags?: readonly string[]
   readonly autostart: boolean
   /** The number of instances in addition to the first. */
   readonly replicas: number
@@ -132,6 +133,7 @@ export function newInstanceRow(box: SecretBox, wanted: NewInstances, own: OwnPar
     envSealed: sealEnv(box, uuid, wanted.env),
     autostart: wanted.autostart,
     deleteOnStop: wanted.deleteOnStop,
+    tags: json(wanted.tags ?? []),
     restartPolicy: wanted.restartPolicy,
     networkUuid: randomUUID(),
     privateIp: own.placement.privateIp,

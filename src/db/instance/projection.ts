@@ -1,8 +1,10 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { InstanceProjection } from '../../domain/instance/projection.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import type { News } from '../../domain/event/news.ts'
 import type { Database } from '../database.ts'
 import { insertNewsOfChanged } from '../event/write.ts'
+import type { Tables } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
 import { countNotified } from './channel.ts'
 
@@ -34,6 +36,7 @@ export async function recordInstance(
           workflowStartedAt: eb.fn.coalesce('workflowStartedAt', now),
         }))
         .$if(state !== InstanceState.Stopped, (query) => query.set({ liveReservedUntil: null }))
+        .$if(endsHeld(projection), (query) => query.set(heldNoMore(projection)))
         .where('uuid', '=', uuid)
         .where('revision', '<', revision)
         .returning(['uuid', 'name', 'userUuid']),
@@ -43,6 +46,19 @@ export async function recordInstance(
     .select((eb) => countNotified(eb.ref('changed.uuid')).as('count'))
     .executeTakeFirstOrThrow()
   return count > 0
+}
+
+/** Whether the boot that had more than the present configuration says may be over. */
+function endsHeld({ state }: InstanceProjection): boolean {
+  return state === InstanceState.Stopped || state === InstanceState.Running
+}
+
+function heldNoMore({ state, launchedVersion = 0 }: InstanceProjection) {
+  const ends = (column: 'heldMemoryMb' | 'heldVcpus') => (eb: ExpressionBuilder<Tables, 'instances'>) =>
+    state === InstanceState.Stopped
+      ? eb.lit(0)
+      : eb.case().when('configVersion', '<=', launchedVersion).then(0).else(eb.ref(column)).end()
+  return { heldMemoryMb: ends('heldMemoryMb'), heldVcpus: ends('heldVcpus') }
 }
 
 /** The columns that the projection fills. `projectionIn` reads them again. */
@@ -69,6 +85,8 @@ function columnsFor(projection: InstanceProjection) {
     failure: projection.failure ?? null,
     failureKind: projection.failureKind ?? null,
     snapshotUuid: projection.snapshotUuid ?? null,
+    launchedVersion: projection.launchedVersion ?? 0,
+    toldVersion: projection.toldVersion ?? 0,
     standbyDisabled: projection.standbyDisabled ?? false,
   } satisfies Record<ColumnOf<keyof InstanceProjection>, unknown>
 }

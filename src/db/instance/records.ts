@@ -28,6 +28,23 @@ export async function findUnstarted(
   return rows.map(workflowSettings)
 }
 
+/** Instances of whose last change their workflow is not known to have heard, oldest first. */
+export async function findUntold(
+  { db }: Database,
+  bounds: SweepBounds,
+): Promise<readonly InstanceSettings[]> {
+  const rows = await db
+    .selectFrom('instances')
+    .select(instanceColumns)
+    .whereRef('configVersion', '>', 'toldVersion')
+    .where('createdAt', '<', ago(bounds.olderThanMs))
+    .where('deletedAt', 'is', null)
+    .orderBy('createdAt')
+    .limit(bounds.limit)
+    .execute()
+  return rows.map(workflowSettings)
+}
+
 /** Notes that these instances' workflows run. */
 export async function markWorkflowStarted({ db }: Database, uuids: readonly string[]): Promise<void> {
   await db

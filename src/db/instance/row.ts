@@ -12,6 +12,8 @@ const inner = [
   'retireDrainMs',
   'liveReservedUntil',
   'stateSince',
+  'heldMemoryMb',
+  'heldVcpus',
   'feedXid',
 ] as const satisfies readonly (keyof Row<'instances'>)[]
 

@@ -5,6 +5,7 @@ import type { InstanceRow } from './row.ts'
 
 export function workflowSettings(row: InstanceRow): InstanceSettings {
   const { uuid, name, userUuid, nodeId, autostart, deleteOnStop, restartPolicy, revision } = row
+  const { configVersion: version, renewBelow, renewDrainMs: drainMs } = row
   const settings = {
     instanceUuid: uuid,
     name,
@@ -14,6 +15,7 @@ export function workflowSettings(row: InstanceRow): InstanceSettings {
     deleteOnStop,
     restartPolicy,
     scaleToZero: scaleToZeroOf(row),
+    ...(version > 0 && { config: { version, renewBelow, drainMs } }),
   }
   return revision === 0 ? settings : { ...settings, recorded: { revision, projection: projectionIn(row) } }
 }
@@ -45,6 +47,8 @@ function projectionIn(row: InstanceRow): InstanceProjection {
     failure: row.failure ?? undefined,
     failureKind: row.failureKind ?? undefined,
     snapshotUuid: row.snapshotUuid ?? undefined,
+    launchedVersion: row.launchedVersion,
+    toldVersion: row.toldVersion,
     standbyDisabled: row.standbyDisabled,
   } satisfies Record<keyof InstanceProjection, unknown>
 }

@@ -11,10 +11,10 @@ import { Volume } from './volume.ts'
 
 /**
  * An instance. The columns before `revision` say what the user asked for and where the instance was placed.
- * After the insert, only its service, its volume and the platform's own marks, such as `deletedAt`, change
- * there. The columns from `revision` on are the projection of the life, which the instance's workflow
- * writes. A row with `deletedAt` is invisible to every reader. It stays until the host has removed the
- * instance.
+ * Changes by the user write there (`src/db/instance/change.ts`), as do attaching a volume and the platform's
+ * own marks, such as `deletedAt`. The columns from `revision` on are the projection of the life, which the
+ * instance's workflow writes. A row with `deletedAt` is invisible to every reader. It stays until the host
+ * has removed the instance.
  */
 export const Instance = defineEntity({
   name: 'Instance',
@@ -50,6 +50,11 @@ export const Instance = defineEntity({
       name: 'instances_deleted_index',
       expression:
         'create index instances_deleted_index on instances (deleted_at) where deleted_at is not null',
+    },
+    {
+      name: 'instances_untold_index',
+      expression:
+        'create index instances_untold_index on instances (created_at) where config_version > told_version',
     },
   ],
   uniques: [
@@ -110,6 +115,22 @@ export const Instance = defineEntity({
     privateIp: p.text(),
     mac: p.text(),
 
+    /** Words by which the user finds the instance. */
+    tags: p.json<readonly string[]>().defaultRaw("'[]'"),
+    /** How often the configuration was changed. */
+    configVersion: p.integer().default(0),
+    /** The version of the last change of each property with which a boot is launched. */
+    changedProperties: p.json<Readonly<Record<string, number>>>().defaultRaw("'{}'"),
+    /** A boot, or a kept memory, with an older configuration is to be replaced, after draining so long. */
+    renewBelow: p.integer().default(0),
+    renewDrainMs: p.integer().default(0),
+    /**
+     * What the boot that runs may have beyond the present configuration, until a newer boot runs: it counts
+     * against the quotas.
+     */
+    heldMemoryMb: p.integer().default(0),
+    heldVcpus: p.integer().default(0),
+
     /** Until this time an admitted start counts against the live quotas, although the state says stopped. */
     liveReservedUntil: p.datetime(3).nullable(),
 
@@ -140,6 +161,8 @@ export const Instance = defineEntity({
     failureKind: p.text().$type<HostFailure>().nullable(),
     snapshotUuid: p.uuid().nullable(),
     standbyDisabled: p.boolean().default(false),
+    launchedVersion: p.integer().default(0),
+    toldVersion: p.integer().default(0),
     /**
      * The last transaction that changed anything that the route feed shows of this row. A trigger writes it.
      */

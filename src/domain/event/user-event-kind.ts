@@ -11,6 +11,8 @@ export const UserEventKind = {
   /** A start or a wake failed, and the state stayed as it was. */
   InstanceFailure: 'instance.failure',
   InstanceVolume: 'instance.volume',
+  /** Its configuration was changed, or a restart for an earlier change was asked for. */
+  InstanceChanged: 'instance.changed',
   /** Autoscale gives the instance back. */
   InstanceRetired: 'instance.retired',
   InstanceDeleted: 'instance.deleted',

@@ -85,6 +85,8 @@ export interface LaunchSpec {
   readonly privateIp: string
   readonly mac: string
   readonly scaleToZero: ScaleToZero
+  /** The version of all this. Absent before the first change, and from an older API: 0. */
+  readonly configVersion?: number
   readonly volume?: LaunchVolume
   /**
    * The state that the row had when the host asked. Absent from an older API. In a spec that was stored it

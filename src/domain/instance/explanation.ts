@@ -40,6 +40,8 @@ export interface ExplainedInstance {
   readonly failure?: string
   /** The latest time at which the drain under way ends. */
   readonly drainUntilMs?: number
+  /** The changed properties that the boot that runs, or the kept memory, does not have. */
+  readonly waiting?: readonly string[]
   /** Present if autoscale is giving the instance back. */
   readonly isRetired?: true
   /** When its host was last heard, if that is so long ago that the host counts as silent. */
@@ -63,10 +65,14 @@ export function explain(
   const { now, next, failure }: Explanation =
     told ?? onSilentHost(instance, byRecord[instance.state](instance, hostLease))
   return {
-    now: `${instance.name} ${now}.`,
+    now: `${instance.name} ${now}${lacks(instance)}.`,
     next: instance.isRetired === true ? goesFor(instance) : next,
     ...(failure === undefined ? {} : { failure }),
   }
+}
+
+function lacks({ waiting = [] }: ExplainedInstance): string {
+  return waiting.length === 0 ? '' : `; it lacks a change of ${waiting.join(', ')}, which waits for a restart`
 }
 
 /** Nothing that would come next can happen before a silent host is heard again. */

@@ -1,5 +1,6 @@
 import type { ExitReport } from './exit-report.ts'
 import type { StartReport } from './start-report.ts'
+import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 
 /**
  * The work a host does for an instance's workflow, as the activities of the task queue `node-<id>`.
@@ -47,6 +48,18 @@ export interface HostActivities {
    * the call is cancelled, traffic is admitted again, unless a stop came meanwhile. Heartbeats.
    */
   drainInstance(input: { readonly instanceUuid: string; readonly boot: number }): Promise<void>
+  /**
+   * Takes a change of the configuration over: from now on the instance goes to standby as `scaleToZero`
+   * says. With `renew`, an instance that sleeps loses what was kept for its wake, with its memory; its permit
+   * stays, and the next boot is launched with the new configuration. `renewed` is false if it does not sleep
+   * (any more). A repeat has the same effect.
+   */
+  changeInstance(input: {
+    readonly instanceUuid: string
+    readonly version: number
+    readonly scaleToZero: ScaleToZero
+    readonly renew: boolean
+  }): Promise<{ readonly renewed: boolean }>
   /** Kills a VM that runs, and deletes everything that the host keeps of the instance. */
   removeInstance(input: { readonly instanceUuid: string }): Promise<void>
 }

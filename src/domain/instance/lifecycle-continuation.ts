@@ -99,6 +99,7 @@ function reportOf(projection: InstanceProjection, state: InstanceState): StartRe
     vmmLoadTimeUs: projection.vmmLoadTimeUs ?? 0,
     vmmReadyTimeUs: projection.vmmReadyTimeUs ?? 0,
     netTimeUs: projection.netTimeUs,
+    configVersion: projection.launchedVersion,
   }
 }
 

@@ -1,7 +1,9 @@
 import { Phase, phaseOf } from './lifecycle-state.ts'
 import type { Lifecycle } from './lifecycle-state.ts'
+import { changeToTell } from './lifecycle-change.ts'
 import { goesByItself, problemFreeAtMs } from './lifecycle-moves.ts'
 import { standbyDueAtMs, wakePatienceMs } from './lifecycle-standby.ts'
+import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 
 /** The time between the shutdown signal and the guest's SIGKILL. */
 export const shutdownGraceMs = 10_000
@@ -12,6 +14,7 @@ export const HostWorkKind = {
   Remove: 'remove',
   StandBy: 'stand-by',
   Drain: 'drain',
+  Change: 'change',
 } as const
 export type HostWorkKind = (typeof HostWorkKind)[keyof typeof HostWorkKind]
 
@@ -33,6 +36,12 @@ export type HostWork =
       readonly graceMs: number
     }
   | { readonly kind: typeof HostWorkKind.Drain; readonly boot: number }
+  | {
+      readonly kind: typeof HostWorkKind.Change
+      readonly version: number
+      readonly scaleToZero: ScaleToZero
+      readonly renew: boolean
+    }
 
 /**
  * What has to be under way while an instance is in a state. Effects are standing orders, not steps: the
@@ -70,7 +79,10 @@ const orders = {
   }),
   [Phase.Starting]: startOf,
   [Phase.Running]: (life) => ({
-    hostWork: life.reopen === true ? { kind: HostWorkKind.Start, boot: life.boot } : standByOf(life),
+    hostWork:
+      life.reopen === true
+        ? { kind: HostWorkKind.Start, boot: life.boot }
+        : (standByOf(life) ?? changeOf(life)),
     wakeAtMs: earliest(problemFreeAtMs(life), standbyDueAtMs(life)),
   }),
   [Phase.Draining]: (life) => ({
@@ -79,7 +91,9 @@ const orders = {
   }),
   [Phase.Stopping]: (life) => ({ hostWork: stopOf(life) }),
   [Phase.Standby]: (life) =>
-    life.retryAtMs === undefined ? { hostWork: standByOf(life) } : { wakeAtMs: life.retryAtMs },
+    life.retryAtMs === undefined
+      ? { hostWork: standByOf(life) ?? changeOf(life) }
+      : { wakeAtMs: life.retryAtMs },
   [Phase.Deleting]: () => ({ hostWork: { kind: HostWorkKind.Remove } }),
   [Phase.Deleted]: () => ({}),
 } satisfies Record<Phase, (life: Lifecycle) => Pick<Effects, 'hostWork' | 'wakeAtMs'>>
@@ -98,6 +112,11 @@ function standByOf({ order, scaleToZero }: Lifecycle): HostWork | undefined {
   if (order === undefined) return undefined
   const stateful = scaleToZero?.stateful ?? false
   return { kind: HostWorkKind.StandBy, ...order, stateful, graceMs: shutdownGraceMs }
+}
+
+function changeOf(life: Lifecycle): HostWork | undefined {
+  const change = changeToTell(life)
+  return change === undefined ? undefined : { kind: HostWorkKind.Change, ...change }
 }
 
 function earliest(...times: readonly (number | undefined)[]): number | undefined {

@@ -27,6 +27,8 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
     failure: life.failure,
     failureKind: life.failureKind,
     snapshotUuid: life.state === InstanceState.Standby ? life.sleep?.snapshotUuid : undefined,
+    launchedVersion: report?.configVersion,
+    toldVersion: life.config?.version,
     standbyDisabled: speaksAgainstStandby(life) ? true : undefined,
   }
 }

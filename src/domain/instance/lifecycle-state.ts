@@ -1,4 +1,5 @@
 import type { Asker } from '../event/asker.ts'
+import type { ConfigurationChange, ConfigurationVersion } from './configuration.ts'
 import type { ExitReport } from './exit-report.ts'
 import type { HostFailure, StandByRefusal } from './host-work.ts'
 import type { RestartPolicy } from './restart-policy.ts'
@@ -86,6 +87,12 @@ export interface Lifecycle {
   /** The kind of that failure, if the host has a word for it. */
   readonly failureKind?: HostFailure
 
+  /**
+   * How far changes of the configuration have come. `hostVersion` is the newest one that the host knows.
+   * Absent before the first change.
+   */
+  readonly config?: ConfigurationVersion & { readonly hostVersion: number }
+
   /** When the instance goes to standby. If it is absent, the instance never does. */
   readonly scaleToZero?: ScaleToZero
   /** The idle period that the host last reported, of this boot or of the permit's. */
@@ -122,6 +129,10 @@ export interface Sleep {
   readonly sinceMs?: number
   readonly outcome?: StopOutcome
   readonly snapshotUuid?: string
+  /**
+   * The version of the configuration with which the host wakes it. Absent: that of the boot that sleeps.
+   */
+  readonly configVersion?: number
 }
 
 export const EventKind = {
@@ -154,6 +165,10 @@ export const EventKind = {
   StandByRefused: 'stand-by-refused',
   /** The host has nothing left of a boot that it had. */
   Lost: 'lost',
+  /** The user changed the configuration. */
+  Change: 'change',
+  /** The host has taken a change of the configuration over. */
+  ChangeTaken: 'change-taken',
   /**
    * Time has passed, so whatever is due is done now. The event may come at any time, and more often than
    * needed.
@@ -214,6 +229,12 @@ export type LifecycleEvent =
       readonly reason: StandByRefusal
     }
   | { readonly kind: typeof EventKind.Lost; readonly boot: number; readonly atMs: number }
+  | {
+      readonly kind: typeof EventKind.Change
+      readonly change: ConfigurationChange
+      readonly asker?: Asker
+    }
+  | { readonly kind: typeof EventKind.ChangeTaken; readonly version: number; readonly renewed: boolean }
   | { readonly kind: typeof EventKind.Tick }
 
 export type EventOf<K extends EventKind> = Extract<LifecycleEvent, { readonly kind: K }>
@@ -235,12 +256,15 @@ export interface LifecycleRules {
   readonly scaleToZero?: ScaleToZero
   /** Who created the instance. */
   readonly asker?: Asker
+  /** The version of these rules. Absent before the first change. */
+  readonly config?: ConfigurationVersion
 }
 
 /** The life before the first decision. Its revision is 0, as in the row when it is inserted. */
 export function unstarted(rules: LifecycleRules): Lifecycle {
-  const { scaleToZero, asker } = rules
+  const { scaleToZero, asker, config } = rules
   return {
+    ...(config === undefined ? {} : { config: { ...config, hostVersion: 0 } }),
     ...(asker === undefined ? {} : { asker }),
     ...(scaleToZero !== undefined && mayStandBy(scaleToZero) ? { scaleToZero } : {}),
     restartPolicy: rules.restartPolicy,

@@ -2,6 +2,7 @@ import { effectsOf } from './lifecycle-effects.ts'
 import type { Effects } from './lifecycle-effects.ts'
 import { continuedLifecycle } from './lifecycle-continuation.ts'
 import type { RecordedLife } from './lifecycle-continuation.ts'
+import * as change from './lifecycle-change.ts'
 import * as move from './lifecycle-moves.ts'
 import * as standby from './lifecycle-standby.ts'
 import { projectionOf } from './lifecycle-projection.ts'
@@ -57,6 +58,8 @@ import type { AskedStop } from './stop-reason.ts'
  * - A host that was set up again reports what it has lost. A boot that ran there has ended. An instance that
  *   slept there gets its permit there again, so that it can be woken. In any other state this event changes
  *   nothing, because the workflow asks the host for the work that is under way anyway.
+ * - A change of the configuration can ask for a restart: the boot is drained and stopped as by a stop, and
+ *   starts again. `lifecycle-change.ts` says more.
  * - Draining ends with `connections-closed`, or when its time is over. A draining instance never goes to
  *   standby.
  */
@@ -76,8 +79,9 @@ export type Refusal = (typeof Refusal)[keyof typeof Refusal]
 export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): Decision {
   const asker = isByHand(event) ? event.asker : undefined
   const asked = asker === undefined ? life : { ...life, asker }
-  const next = ruleFor(phaseOf(life), event.kind)(asked, event, nowMs)
-  if (typeof next === 'string') return { accepted: false, refusal: next }
+  const ruled = ruleFor(phaseOf(life), event.kind)(asked, event, nowMs)
+  if (typeof ruled === 'string') return { accepted: false, refusal: ruled }
+  const next = change.renewIfDue(ruled, nowMs)
   const revised = sameForReaders(life, next) ? next : { ...next, revision: life.revision + 1 }
   return { accepted: true, life: revised, effects: effectsOf(revised) }
 }
@@ -132,7 +136,7 @@ function stopRunning(life: Lifecycle, event: EventOf<typeof EventKind.Stop>, now
 function stopDraining(life: Lifecycle, event: EventOf<typeof EventKind.Stop>, nowMs: number): Lifecycle {
   if (event.force || event.drainTimeoutMs <= 0) return move.shutDown(life, byUser(event), nowMs)
   const drainUntilMs = Math.min(life.drainUntilMs ?? Infinity, nowMs + event.drainTimeoutMs)
-  return { ...life, drainUntilMs }
+  return { ...life, drainUntilMs, startAgain: undefined }
 }
 
 function stopStopping(life: Lifecycle, event: EventOf<typeof EventKind.Stop>, nowMs: number): Lifecycle {
@@ -141,8 +145,15 @@ function stopStopping(life: Lifecycle, event: EventOf<typeof EventKind.Stop>, no
 }
 
 function drained(life: Lifecycle, _event: LifecycleEvent, nowMs: number): Lifecycle {
-  return life.asked === undefined ? life : move.shutDown(life, life.asked, nowMs)
+  const { asked, startAgain } = life
+  return asked === undefined ? life : { ...move.shutDown(life, asked, nowMs), startAgain }
 }
+
+/** A change of the configuration is taken over in any state. `renewIfDue` replaces a boot that runs. */
+const changes = {
+  [EventKind.Change]: change.noteChange,
+  [EventKind.ChangeTaken]: change.changeTaken,
+} satisfies Partial<Row>
 
 /**
  * The moves of an instance that is down: stopped or in standby. The life notes the times of a start whose
@@ -162,6 +173,7 @@ const down = {
   [EventKind.Absent]: ignore,
   [EventKind.Removed]: ignore,
   [EventKind.ConnectionsClosed]: ignore,
+  ...changes,
 } satisfies Partial<Row>
 
 const gone = {
@@ -180,6 +192,8 @@ const gone = {
   [EventKind.Slept]: ignore,
   [EventKind.StandByRefused]: ignore,
   [EventKind.Lost]: ignore,
+  [EventKind.Change]: refuse,
+  [EventKind.ChangeTaken]: ignore,
   [EventKind.Tick]: ignore,
 } as const
 
@@ -205,6 +219,7 @@ const table = {
     [EventKind.Tick]: (life, _event, nowMs) => standby.orderAgainIfDue(life, nowMs),
   },
   [Phase.Starting]: {
+    ...changes,
     [EventKind.Start]: standby.startWaking,
     [EventKind.Stop]: retiring(shutDownAtOnce),
     [EventKind.Delete]: move.startDeletion,
@@ -224,6 +239,7 @@ const table = {
     [EventKind.Tick]: (life, _event, nowMs) => move.retryIfDue(standby.askIfSilent(life, nowMs), nowMs),
   },
   [Phase.Running]: {
+    ...changes,
     [EventKind.Start]: ignore,
     [EventKind.Stop]: retiring(stopRunning),
     [EventKind.Delete]: move.startDeletion,
@@ -244,7 +260,9 @@ const table = {
     [EventKind.Tick]: (life, _event, nowMs) => standby.runOn(life, nowMs),
   },
   [Phase.Draining]: {
-    [EventKind.Start]: unlessRetired(move.undrain),
+    ...changes,
+    // A drain for a restart goes on, because the instance starts again anyway.
+    [EventKind.Start]: unlessRetired((life) => (life.startAgain === true ? life : move.undrain(life))),
     [EventKind.Stop]: retiring(stopDraining),
     [EventKind.Delete]: move.startDeletion,
     [EventKind.Started]: (life, event, nowMs) =>
@@ -266,6 +284,7 @@ const table = {
       (life.drainUntilMs ?? 0) <= nowMs ? drained(life, event, nowMs) : life,
   },
   [Phase.Stopping]: {
+    ...changes,
     [EventKind.Start]: unlessRetired((life) => ({ ...life, startAgain: true })),
     [EventKind.Stop]: retiring(stopStopping),
     [EventKind.Delete]: move.startDeletion,
@@ -292,8 +311,9 @@ const table = {
   [Phase.Deleted]: { ...gone, [EventKind.Removed]: ignore },
 } satisfies Record<Phase, Row>
 
-function isByHand(event: LifecycleEvent): event is EventOf<'start' | 'stop'> {
-  return event.kind === EventKind.Start || event.kind === EventKind.Stop
+function isByHand(event: LifecycleEvent): event is EventOf<'start' | 'stop' | 'change'> {
+  const { kind } = event
+  return kind === EventKind.Start || kind === EventKind.Stop || kind === EventKind.Change
 }
 
 function sameForReaders(one: Lifecycle, other: Lifecycle): boolean {

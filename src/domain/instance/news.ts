@@ -3,6 +3,7 @@ import type { Asker } from '../event/asker.ts'
 import type { EventFacts, News } from '../event/news.ts'
 import { UserEventKind } from '../event/user-event-kind.ts'
 import { howItEnded } from './ending.ts'
+import { isRenewal } from './lifecycle-change.ts'
 import { EventKind, StartOrigin } from './lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent } from './lifecycle-state.ts'
 import { InstanceState } from './state.ts'
@@ -81,8 +82,8 @@ interface Told {
 
 /** Why an instance is in its new state. */
 const told: Record<InstanceState, (turn: Turn) => Told> = {
-  [InstanceState.Starting]: ({ event, after }) => ({
-    why: `${endBefore(event)}${whyStarting(after)}`,
+  [InstanceState.Starting]: ({ before, event, after }) => ({
+    why: `${endBefore(event)}${isRenewal(before) ? itsNewConfiguration : whyStarting(after)}`,
     facts: { boot: after.boot },
   }),
   [InstanceState.Running]: ({ before, after }) => ({
@@ -90,7 +91,7 @@ const told: Record<InstanceState, (turn: Turn) => Told> = {
     facts: startFacts(after),
   }),
   [InstanceState.Draining]: ({ after }) => ({
-    why: `it is to stop, and what is connected may end until ${timeOf(after.drainUntilMs)}`,
+    why: `${whyEnding(after)}, and what is connected may end until ${timeOf(after.drainUntilMs)}`,
   }),
   [InstanceState.Stopping]: ({ before, after }) => ({
     why:
@@ -98,10 +99,16 @@ const told: Record<InstanceState, (turn: Turn) => Told> = {
         ? 'it has drained'
         : after.asked?.forced === true
           ? 'it is to stop by force'
-          : 'it is to stop',
+          : whyEnding(after),
   }),
   [InstanceState.Stopped]: whyStopped,
   [InstanceState.Standby]: whyAsleep,
+}
+
+const itsNewConfiguration = 'it starts with its changed configuration'
+
+function whyEnding(life: Lifecycle): string {
+  return isRenewal(life) ? 'it restarts, because its configuration was changed' : 'it is to stop'
 }
 
 /** If a boot ended and the next one begins at once, how the one before ended. */

@@ -40,6 +40,10 @@ export interface InstanceProjection {
   readonly failureKind?: HostFailure
   /** In standby: the snapshot that holds the kept memory. */
   readonly snapshotUuid?: string
+  /** The version of the configuration with which the last boot was launched. Absent: 0. */
+  readonly launchedVersion?: number
+  /** The newest version of the configuration that the workflow has heard of. Absent: 0. */
+  readonly toldVersion?: number
   /** Whether the instance itself speaks against standby at present. */
   readonly standbyDisabled?: boolean
 }

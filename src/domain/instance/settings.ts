@@ -1,4 +1,5 @@
 import type { Asker } from '../event/asker.ts'
+import type { ConfigurationVersion } from './configuration.ts'
 import type { RecordedLife } from './lifecycle-continuation.ts'
 import type { RestartPolicy } from './restart-policy.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
@@ -21,6 +22,8 @@ export interface InstanceSettings {
    * before standby existed.
    */
   readonly scaleToZero?: ScaleToZero
+  /** The version of these settings. Absent before the first change. */
+  readonly config?: ConfigurationVersion
   /** Who created the instance. Absent if the workflow is started later than by the create itself. */
   readonly asker?: Asker
   /**

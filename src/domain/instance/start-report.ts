@@ -21,4 +21,6 @@ export interface StartReport {
   readonly vmmReadyTimeUs: number
   /** The time until the first socket listens. It is absent until one does. */
   readonly netTimeUs?: number
+  /** The version of the configuration with which it was launched. Absent: 0. */
+  readonly configVersion?: number
 }

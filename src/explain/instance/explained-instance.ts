@@ -1,10 +1,12 @@
 import { scaleToZeroOf } from '../../db/instance/row.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
+import { pendingProperties } from '../../domain/instance/change.ts'
 import type { ExplainedInstance } from '../../domain/instance/explanation.ts'
 
 /** What is recorded about an instance, in the form that its explanation needs. */
 export function factsOf(row: InstanceRow): ExplainedInstance {
   const { name, nodeId, state, boot, stopReason, exitCode, snapshotUuid, failure } = row
+  const waiting = pendingProperties(row)
   const known = {
     startedAtMs: row.startedAt?.getTime(),
     stoppedAtMs: row.stoppedAt?.getTime(),
@@ -14,6 +16,7 @@ export function factsOf(row: InstanceRow): ExplainedInstance {
     snapshotUuid,
     failure,
     isRetired: row.retiredAt === null ? undefined : true,
+    waiting: waiting.length === 0 ? undefined : waiting,
   }
   const facts = Object.entries(known).filter(([, value]) => value !== null && value !== undefined)
   return { name, nodeId, state, boot, scaleToZero: scaleToZeroOf(row), ...Object.fromEntries(facts) }

@@ -128,6 +128,22 @@ export class HostAgent {
     this.end.news()
   }
 
+  /** See `HostActivities.changeInstance`. */
+  async change(
+    input: Parameters<HostActivities['changeInstance']>[0],
+  ): Promise<{ readonly renewed: boolean }> {
+    const { scaleToZero, renew } = input
+    const entry = this.entries.get(input.instanceUuid)
+    if (entry === undefined) return { renewed: false }
+    this.leases.tell(entry, { kind: 'settings', settings: scaleToZero })
+    return await entry.queue.run(async () => {
+      const renewed = renew && permitOf(entry.record) !== undefined
+      if (renewed) await this.standby.renew(entry)
+      else await this.standby.keepSettings(entry, scaleToZero)
+      return { renewed }
+    })
+  }
+
   /** See `HostActivities.drainInstance`. */
   async drain(input: { readonly instanceUuid: string; readonly boot: number }): Promise<void> {
     const entry = this.entries.get(input.instanceUuid)

@@ -7,7 +7,7 @@ import type { StartReport } from '../../domain/instance/start-report.ts'
 import { span } from '../../primitives/spans.ts'
 import { ConsoleWriter } from '../console/console-writer.ts'
 import type { PreparedImage } from '../images/images.ts'
-import type { Attachment, NicSpec } from '../network/network.ts'
+import type { Attachment } from '../network/network.ts'
 import { VmmError } from '../vmm/vmm.ts'
 import type { VmVolume } from '../vmm/vmm.ts'
 import type { AgentPorts } from '../agent/agent-ports.ts'
@@ -19,7 +19,17 @@ import { asHostStartError, HostStartError } from './host-start-error.ts'
 import { withVolumeMade } from '../volumes/host-volumes.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { InstanceEntry, StartJob } from './entry.ts'
-import { memoryWaits, newRecord, permitOf, sleepOf, withWoken } from './record.ts'
+import {
+  firstRecord,
+  memoryWaits,
+  newRecord,
+  permitOf,
+  sleepOf,
+  withLaunch,
+  withVersion,
+  withVolume,
+  withWoken,
+} from './record.ts'
 import type { InstanceRecord } from './record.ts'
 import type { LaunchCopy } from './store.ts'
 import { imageOf } from './launch-image.ts'
@@ -134,7 +144,7 @@ export class BootStart {
     if (job.early && (spec.state ?? InstanceState.Starting) !== InstanceState.Starting)
       throw new HostStartError(HostFailure.BootFailed, `the instance is ${spec.state} by now`)
     await this.#endPrevious(entry, job.boot)
-    let record = this.#firstRecord(entry, job.boot, spec)
+    let record = firstRecord(spec, { boot: job.boot, hostBootId: this.#ports.hostBootId }, entry.record)
     try {
       // This is checked before the pull, which may take minutes.
       vmm.checkMemory({ ...vmOf(record), memoryMb: spec.memoryMb })
@@ -147,15 +157,17 @@ export class BootStart {
       const prepareMs = nowMs() - askedAtMs
       // The copy for wakes is written beside the start of the VM, so that it delays nothing. It is written
       // before any order to stand by comes.
-      const kept = mayStandBy(spec.scaleToZero)
-        ? this.#keep(entry, { spec: withVolumeMade(spec), image })
-        : undefined
+      const copy = { spec: withVolumeMade(spec), image }
+      const kept = mayStandBy(spec.scaleToZero) ? this.#keep(entry, copy) : undefined
+      // A change of scale-to-zero may let it sleep later, with what this boot was launched with.
+      entry.launch = copy
       const vmSpec = this.#vmSpec({ spec, record, image, attachment, volume, process, restore: false })
       const start = async () => {
         job.vmAsked = true
         return await vmm.start(vmSpec, signal)
       }
-      const [started] = await Promise.all([this.#shares.boots.run(spec.userUuid, signal, start), kept])
+      const [report] = await Promise.all([this.#shares.boots.run(spec.userUuid, signal, start), kept])
+      const started = withVersion(report, record)
       entry.lastComplaint = ''
       await entry.save({ ...record, started })
       observer.started(started, prepareMs)
@@ -184,13 +196,13 @@ export class BootStart {
     let record = this.#wakingRecord(entry, asleep, job)
     try {
       const { spec, image, attachment, volume } = await this.#rouse(entry, { record, restore }, signal)
-      record = withVolume(record, volume)
+      record = withLaunch(withVolume(record, volume), spec)
       signal.throwIfAborted()
       job.vmAsked = true
       const prepareMs = nowMs() - askedAtMs
       const parts = { spec, record, image, attachment, volume, process: guestProcess(spec, image) }
       const vmSpec = this.#vmSpec({ ...parts, restore })
-      const started = await vmm.start(vmSpec, signal)
+      const started = withVersion(await vmm.start(vmSpec, signal), record)
       this.#tellStarted(entry, started, spec)
       const wakeMs = nowMs() - askedAtMs
       record = withWoken(record, started, wakeMs)
@@ -306,14 +318,6 @@ export class BootStart {
     await this.#end.release(entry, record)
   }
 
-  #firstRecord(entry: InstanceEntry, boot: number, spec: LaunchSpec): InstanceRecord {
-    const { instanceUuid } = entry
-    const nic: NicSpec = { instanceUuid, userUuid: spec.userUuid, ip: spec.privateIp, mac: spec.mac }
-    const imageDigest = spec.image.slice(spec.image.indexOf('@') + 1)
-    const { hostBootId } = this.#ports
-    return newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest }, entry.record)
-  }
-
   async #prepare(
     entry: InstanceEntry,
     { spec, record }: { readonly spec: LaunchSpec; readonly record: InstanceRecord },
@@ -392,9 +396,4 @@ export class BootStart {
       this.#ports.log.warn({ instance: entry.instanceUuid, err: cause }, 'could not write to the console')
     })
   }
-}
-
-function withVolume(record: InstanceRecord, volume: VmVolume | undefined): InstanceRecord {
-  if (volume === undefined) return record
-  return { ...record, volume: { uuid: volume.uuid, readonly: volume.readonly } }
 }

@@ -4,7 +4,9 @@ import type { StartReport } from '../../domain/instance/start-report.ts'
 import { noUsage, withWake } from '../../domain/instance/usage.ts'
 import type { Usage, Wakes } from '../../domain/instance/usage.ts'
 import type { HostFailure, StandByResult, StartResult } from '../../domain/instance/host-work.ts'
+import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import type { NicCounters, NicSpec } from '../network/network.ts'
+import type { VmVolume } from '../vmm/vmm.ts'
 
 /**
  * What a host knows of an instance's newest boot, on disk in the instance's directory. It is written before
@@ -35,6 +37,8 @@ export interface InstanceRecord {
   readonly volume?: { readonly uuid: string; readonly readonly: boolean }
   /** What the network attachment had counted before this boot. */
   readonly nicBase?: NicCounters
+  /** The version of the configuration that this boot is launched with. Absent: 0. */
+  readonly configVersion?: number
   readonly started?: StartReport
   /**
    * More became known of the start after its caller was answered, and the instance's workflow was not told
@@ -98,6 +102,17 @@ export function newRecord(
   }
 }
 
+/** The record of a boot that begins with this launch spec. */
+export function firstRecord(
+  spec: LaunchSpec,
+  { boot, hostBootId }: Pick<InstanceRecord, 'boot' | 'hostBootId'>,
+  previous: InstanceRecord | undefined,
+): InstanceRecord {
+  const { uuid: instanceUuid, userUuid, privateIp: ip, mac } = spec
+  const nic = { instanceUuid, userUuid, ip, mac }
+  return withLaunch(newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest: '' }, previous), spec)
+}
+
 /**
  * The usage of all boots before this one. A repeated attempt of the same boot counts its own usage from zero
  * again and keeps this sum.
@@ -114,9 +129,17 @@ function usageBefore(boot: number, previous: InstanceRecord | undefined): Usage 
 export function withStart(record: InstanceRecord, known: StartReport | undefined): InstanceRecord {
   const { started } = record
   if (known === undefined || started?.netTimeUs !== undefined) return record
-  if (started === undefined) return withoutOldMemory({ ...record, started: known })
+  if (started === undefined) return withoutOldMemory({ ...record, started: withVersion(known, record) })
   const { netTimeUs } = known
   return netTimeUs === undefined ? record : { ...record, started: { ...started, netTimeUs }, startDue: true }
+}
+
+/** The report of a start for the workflow. The VMM does not know the version of the configuration. */
+export function withVersion(
+  report: StartReport,
+  { configVersion }: Pick<InstanceRecord, 'configVersion'>,
+): StartReport {
+  return configVersion === undefined ? report : { ...report, configVersion }
 }
 
 /** The same for a start that was a wake, which is counted. */
@@ -129,6 +152,20 @@ function withoutOldMemory(record: InstanceRecord & { readonly started: StartRepo
   if (record.started.kind === StartKind.Restore) return record
   const { memoryBoot: _began, ...rest } = record
   return rest
+}
+
+/** The record with what its boot is launched with. */
+export function withLaunch(record: InstanceRecord, { image, configVersion }: LaunchSpec): InstanceRecord {
+  const imageDigest = image.slice(image.indexOf('@') + 1)
+  return { ...record, imageDigest, ...(configVersion === undefined ? {} : { configVersion }) }
+}
+
+export function withVolume(
+  record: InstanceRecord,
+  volume: Pick<VmVolume, 'uuid' | 'readonly'> | undefined,
+): InstanceRecord {
+  if (volume === undefined) return record
+  return { ...record, volume: { uuid: volume.uuid, readonly: volume.readonly } }
 }
 
 /** The usage of all boots. The memory is that of the last sample, and 0 once the VM has ended. */

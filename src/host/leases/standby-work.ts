@@ -2,6 +2,8 @@ import { hurriedGraceMs } from '../../domain/standby/host-lease-moves.ts'
 import type { StandByOrder } from '../../domain/standby/host-lease-state.ts'
 import { HostFailure, StandByRefusal } from '../../domain/instance/host-work.ts'
 import { VmmError } from '../vmm/vmm.ts'
+import { mayStandBy } from '../../domain/standby/scale-to-zero.ts'
+import type { ScaleToZero } from '../../domain/standby/scale-to-zero.ts'
 import { DiskFullError } from '../disk-room.ts'
 import type { Reservation } from '../disk-room.ts'
 import { guestMemoryMb } from '../../domain/host/memory-room.ts'
@@ -118,6 +120,41 @@ export class StandbyWork {
       log.warn({ instance: instanceUuid, err: error }, 'what standby had kept could not be deleted')
       throw error
     }
+  }
+
+  /**
+   * Within `queue`, and only while the instance sleeps: forgets what was kept for its wake, with its memory,
+   * and fetches what the next boot is launched with. If that fails, the wake tries again. A repeated call has
+   * the same effect.
+   */
+  async renew(entry: InstanceEntry): Promise<void> {
+    const { vmm, store, log } = this.#ports
+    const { record, instanceUuid } = entry
+    if (record?.standby === undefined) return
+    const { snapshotUuid: _dropped, ...standby } = record.standby
+    // From here on no wake goes on from the memory.
+    await entry.save({ ...record, standby: { ...standby, stateful: false } }, { durable: true })
+    entry.launch = undefined
+    await vmm.dropSnapshot(store.directory(instanceUuid))
+    await store.dropLaunch(instanceUuid)
+    try {
+      await this.launchOf(entry, AbortSignal.timeout(renewLimitMs))
+    } catch (error) {
+      log.warn(
+        { instance: instanceUuid, err: error },
+        'a changed instance could not be prepared for its wake',
+      )
+    }
+  }
+
+  /** Within `queue`. Keeps when the instance goes to standby, with what was kept for its wake. */
+  async keepSettings(entry: InstanceEntry, scaleToZero: ScaleToZero): Promise<void> {
+    const { launch } = entry
+    if (launch === undefined) return
+    const copy = { ...launch, spec: { ...launch.spec, scaleToZero } }
+    const isOnDisk = mayStandBy(launch.spec.scaleToZero)
+    if (isOnDisk || mayStandBy(scaleToZero)) await this.keepLaunch(entry, copy)
+    else entry.launch = copy
   }
 
   /**
@@ -319,6 +356,8 @@ export class StandbyWork {
 }
 
 const mebibyte = 1024 * 1024
+/** How long a changed image may take to be fetched while its instance sleeps. A wake has to wait for that. */
+const renewLimitMs = 60_000
 /** The most that a snapshot takes besides the memory: the state of devices, and its description. */
 const deviceStateMb = 8
 

@@ -22,6 +22,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   deleteInstances: [Operate],
   listInstances: [Read, Operate],
   startInstances: [Operate],
+  updateInstances: [Operate],
   stopInstances: [Operate],
   waitInstances: [Read, Operate],
   getInstanceLogs: [Read, Operate],

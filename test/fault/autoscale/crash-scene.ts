@@ -213,6 +213,7 @@ async function runHost(
     removeInstance: (input) => hostOf(input.instanceUuid).removeInstance(input),
     standByInstance: (input) => hostOf(input.instanceUuid).standByInstance(input),
     drainInstance: (input) => hostOf(input.instanceUuid).drainInstance(input),
+    changeInstance: (input) => hostOf(input.instanceUuid).changeInstance(input),
   }
   const { nativeConnection: connection } = env
   const worker = await Worker.create({ connection, namespace, taskQueue: nodeTaskQueue(nodeId), activities })

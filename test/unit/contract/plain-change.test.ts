@@ -3,7 +3,7 @@ import { changeForms, plainChange } from '../../../src/contract/request/plain-ch
 import { operations } from '../../../src/contract/operations.ts'
 import { messages, parse } from '../../support/parsed-requests.ts'
 
-const where = { props: ['tags', 'size'], place: 'arguments', prefix: '[1].' }
+const where = { props: ['tags', 'size'], clearable: ['tags'], place: 'arguments', prefix: '[1].' }
 const plain = (item: unknown) => {
   const read = plainChange(item, where)
   assert.equal(read.problem, undefined)
@@ -32,6 +32,8 @@ describe('a change of one property', () => {
       assert.deepEqual(plain({ prop: 'tags', op: 'add', ...value }), {})
     }
     assert.deepEqual(plain({ prop: 'size', op: 'set', value: 0 }), { size: 0 })
+    assert.equal(refusal({ prop: 'size', op: 'set' }), "Missing '[1].value' in arguments")
+    assert.equal(refusal({ prop: 'size', op: 'del', value: null }), "Missing '[1].value' in arguments")
     assert.deepEqual(plain({ prop: 'tags', op: 'set', value: '' }), { tags: '' })
   })
 

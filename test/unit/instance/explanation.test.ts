@@ -219,6 +219,14 @@ describe('why an instance is awake or asleep', () => {
     assert.match(explain(asleep, elsewhere, nowMs).now, /^web is asleep since/)
   })
 
+  it('names what waits for a restart', () => {
+    const changed = { ...sleeper, waiting: ['env', 'memory_mb'] }
+    assert.match(
+      explain(changed, calm, nowMs).now,
+      /; it lacks a change of env, memory_mb, which waits for a restart\.$/,
+    )
+  })
+
   it('names what failed last', () => {
     const failing = {
       phase: LeasePhase.Asleep,

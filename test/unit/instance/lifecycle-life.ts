@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { ExitCause } from '../../../src/domain/instance/exit-report.ts'
+import type { ConfigurationChange } from '../../../src/domain/instance/configuration.ts'
 import type { ExitReport } from '../../../src/domain/instance/exit-report.ts'
 import { decide, newLifecycle } from '../../../src/domain/instance/lifecycle.ts'
 import { EventKind } from '../../../src/domain/instance/lifecycle-state.ts'
@@ -10,6 +11,7 @@ import type {
   LifecycleRules,
 } from '../../../src/domain/instance/lifecycle-state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
+import { noScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 
 /** The events from which tests write timelines of one instance. Times are milliseconds since its creation. */
@@ -30,9 +32,17 @@ export function retiringStop(drainTimeoutMs: number): LifecycleEvent {
   return { kind: EventKind.Stop, force: false, drainTimeoutMs, thenDelete: true }
 }
 
-export function started(boot: number, startedAtMs: number): EventOf<typeof EventKind.Started> {
+export function started(
+  boot: number,
+  startedAtMs: number,
+  configVersion?: number,
+): EventOf<typeof EventKind.Started> {
   const times = { bootTimeUs: 30_000, vmmStartTimeUs: 1, vmmLoadTimeUs: 2, vmmReadyTimeUs: 3 }
-  return { kind: EventKind.Started, report: { boot, kind: StartKind.Boot, startedAtMs, ...times } }
+  const version = configVersion === undefined ? {} : { configVersion }
+  return {
+    kind: EventKind.Started,
+    report: { boot, kind: StartKind.Boot, startedAtMs, ...times, ...version },
+  }
 }
 
 /** The report of a start that also says when the first socket listened. */
@@ -79,6 +89,20 @@ export const disabled = (boot: number, now = true): LifecycleEvent => ({
   boot,
   disabled: now,
 })
+/** A change of the configuration. `renewBelow` 0 asks for no restart. */
+export function change(
+  version: number,
+  more: Partial<ConfigurationChange> = {},
+): EventOf<typeof EventKind.Change> {
+  const rules = { restartPolicy: RestartPolicy.Never, deleteOnStop: false, scaleToZero: noScaleToZero }
+  return { kind: EventKind.Change, change: { version, renewBelow: 0, drainMs: 0, ...rules, ...more } }
+}
+export const changeTaken = (version: number, renewed = false): LifecycleEvent => ({
+  kind: EventKind.ChangeTaken,
+  version,
+  renewed,
+})
+
 export const lost = (boot: number): LifecycleEvent => ({ kind: EventKind.Lost, boot, atMs: 3 })
 export const refused = (boot: number, epoch = 1): LifecycleEvent => ({
   kind: EventKind.StandByRefused,

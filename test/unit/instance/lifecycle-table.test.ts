@@ -6,6 +6,8 @@ import type { Lifecycle, LifecycleEvent } from '../../../src/domain/instance/lif
 import {
   absent,
   after,
+  change,
+  changeTaken,
   connectionsClosed,
   created,
   disabled,
@@ -83,6 +85,9 @@ const events = {
   slept: slept(1, 1_003),
   'slept at once': slept(0, 1_003),
   'standby refused': standByRefused(1),
+  change: change(1),
+  'change with a restart': change(1, { renewBelow: 1 }),
+  'change taken': changeTaken(1),
 } satisfies Record<string, LifecycleEvent>
 
 type Row = Record<keyof typeof events, Phase | 'refused' | 'same'>
@@ -114,6 +119,9 @@ const allSame: Row = {
   slept: 'same',
   'slept at once': 'same',
   'standby refused': 'same',
+  change: 'same',
+  'change with a restart': 'same',
+  'change taken': 'same',
 }
 const refused = {
   start: 'refused',
@@ -121,6 +129,8 @@ const refused = {
   'stop with a drain': 'refused',
   'stop by force': 'refused',
   'stop that retires': 'refused',
+  change: 'refused',
+  'change with a restart': 'refused',
 } as const
 
 const anyStop = (to: Phase) => ({
@@ -130,10 +140,14 @@ const anyStop = (to: Phase) => ({
   'stop that retires': to,
 })
 
+/** A change of the configuration is noted in any phase. */
+const changed = (to: Phase, renewed = to) => ({ change: to, 'change with a restart': renewed })
+
 /** The phase to which each event leads from each phase. `same` means that no field of the life changes. */
 const expected: Record<keyof typeof lives, Row> = {
   [Phase.Stopped]: {
     ...allSame,
+    ...changed(Phase.Stopped),
     start: Phase.Starting,
     'stop that retires': Phase.Deleting,
     delete: Phase.Deleting,
@@ -141,6 +155,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Standby]: {
     ...allSame,
+    ...changed(Phase.Standby),
     ...anyStop(Phase.Stopping),
     start: Phase.Starting,
     delete: Phase.Deleting,
@@ -154,6 +169,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'standby from the start': {
     ...allSame,
+    ...changed(Phase.Standby),
     ...anyStop(Phase.Stopping),
     start: Phase.Starting,
     delete: Phase.Deleting,
@@ -166,6 +182,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Starting]: {
     ...allSame,
+    ...changed(Phase.Starting),
     ...anyStop(Phase.Stopping),
     delete: Phase.Deleting,
     started: Phase.Running,
@@ -179,6 +196,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'starting by traffic': {
     ...allSame,
+    ...changed(Phase.Starting),
     ...anyStop(Phase.Stopping),
     start: Phase.Starting,
     delete: Phase.Deleting,
@@ -188,6 +206,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Running]: {
     ...allSame,
+    ...changed(Phase.Running, Phase.Stopping),
     ...anyStop(Phase.Stopping),
     'stop with a drain': Phase.Draining,
     'stop that retires': Phase.Draining,
@@ -202,6 +221,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'running with an order out': {
     ...allSame,
+    ...changed(Phase.Running, Phase.Stopping),
     ...anyStop(Phase.Stopping),
     delete: Phase.Deleting,
     exited: Phase.Stopped,
@@ -218,6 +238,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Draining]: {
     ...allSame,
+    ...changed(Phase.Draining),
     start: Phase.Running,
     stop: Phase.Stopping,
     'stop by force': Phase.Stopping,
@@ -230,6 +251,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'draining and retired': {
     ...allSame,
+    ...changed(Phase.Draining),
     start: 'refused',
     stop: Phase.Stopping,
     'stop by force': Phase.Stopping,
@@ -241,6 +263,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'stopping and retired': {
     ...allSame,
+    ...changed(Phase.Stopping),
     start: 'refused',
     'stop by force': Phase.Stopping,
     delete: Phase.Deleting,
@@ -250,6 +273,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Stopping]: {
     ...allSame,
+    ...changed(Phase.Stopping),
     start: Phase.Stopping,
     'stop by force': Phase.Stopping,
     'stop that retires': Phase.Stopping,
@@ -260,6 +284,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'stopping with an order out': {
     ...allSame,
+    ...changed(Phase.Stopping),
     start: Phase.Stopping,
     'stop by force': Phase.Stopping,
     'stop that retires': Phase.Stopping,

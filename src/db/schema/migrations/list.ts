@@ -5,6 +5,7 @@ import { Migration20261126084427_token_scopes } from './20261126084427-token-sco
 import { Migration20261126084513_events } from './20261126084513-events.ts'
 import { Migration20261126120500_console_sessions } from './20261126120500-console-sessions.ts'
 import { Migration20261126224756_host_cordons } from './20261126224756-host-cordons.ts'
+import { Migration20261127022000_instance_changes } from './20261127022000-instance-changes.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -17,4 +18,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261126084513_events', class: Migration20261126084513_events },
   { name: 'Migration20261126120500_console_sessions', class: Migration20261126120500_console_sessions },
   { name: 'Migration20261126224756_host_cordons', class: Migration20261126224756_host_cordons },
+  { name: 'Migration20261127022000_instance_changes', class: Migration20261127022000_instance_changes },
 ]
