@@ -103,9 +103,12 @@ export function noteDisabled(life: Lifecycle, event: EventOf<typeof EventKind.Di
   return { ...life, disabledBoot: event.disabled ? event.boot : undefined }
 }
 
-/** Whether `boot` is the permit's boot and not the present one, so that the host must have begun a wake. */
+/**
+ * Whether `boot` is the permit's boot and newer than the present one, so that the host must have begun a wake.
+ * A permit that is older belongs to a try of a start that was given up: news of that boot come too late.
+ */
 function isWake(life: Lifecycle, boot: number): boolean {
-  return boot === life.permit && boot !== life.boot
+  return boot === life.permit && boot > life.boot
 }
 
 function woken(life: Lifecycle, boot: number, atMs: number): Lifecycle {

@@ -6,7 +6,17 @@ import { effectsOf } from '../../../src/domain/instance/lifecycle-effects.ts'
 import { projectionOf } from '../../../src/domain/instance/lifecycle-projection.ts'
 import { EventKind } from '../../../src/domain/instance/lifecycle-state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
-import { after, onTraffic, refused, slept, stop, waking } from './lifecycle-life.ts'
+import {
+  after,
+  exited,
+  onTraffic,
+  refused,
+  slept,
+  startFailed,
+  stop,
+  tick,
+  waking,
+} from './lifecycle-life.ts'
 import { startReport } from '../../support/fake-host.ts'
 
 const rules = { autostart: true, deleteOnStop: false, restartPolicy: RestartPolicy.Always }
@@ -108,6 +118,22 @@ describe('a life that goes on from its row', () => {
     const lost = after(life, [nowMs, refused(7, 0)])
     assert.equal(lost.state, InstanceState.Starting)
     assert.ok(lost.boot > 1_000)
+  })
+
+  it('takes no late news of the boot that was permitted for a wake, once it has gone on to a later boot', () => {
+    const starting = { ...recorded, state: InstanceState.Starting, restartNextAtMs: undefined }
+    const life = newLifecycle({ ...rules, scaleToZero: onTraffic }, { revision: 9, projection: starting })
+    assert.deepEqual([life.boot, life.permit], [7, 8])
+    const later = after(
+      life,
+      [1, startFailed(7, 'HostFull')],
+      [2_000, tick],
+      [2_001, startFailed(8, 'HostFull')],
+      [9_000, tick],
+    )
+    assert.equal(later.boot, 9)
+    const told = after(later, [9_001, exited(8, 9_001)], [9_002, waking(8, 9_002)])
+    assert.deepEqual([told.state, told.boot], [InstanceState.Starting, 9])
   })
 
   it('stops also the next boot, which the host may have been permitted to start meanwhile', () => {
