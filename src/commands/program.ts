@@ -16,6 +16,7 @@ import { addListCommands } from './instance/list-commands.ts'
 import { addUsageCommand } from './instance/usage-command.ts'
 import { addLogCommand } from './instance/log-command.ts'
 import { addRunCommand } from './instance/run-command.ts'
+import { addSetCommand } from './instance/set-command.ts'
 import { movedCommand } from './moved-commands.ts'
 import { addOpenCommand, addServiceCommands } from './service/commands.ts'
 import { openSession } from './session.ts'
@@ -73,6 +74,7 @@ export function createProgram(deps: CommandDeps): Command {
   addListCommands(line)
   addUsageCommand(line)
   addLifeCommands(line)
+  addSetCommand(line)
   addLogCommand(line)
   addEventCommands(line)
   addExplainCommand(line)

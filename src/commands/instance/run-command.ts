@@ -93,9 +93,7 @@ async function requestOf(
   }: { readonly args: readonly string[]; readonly options: RunOptions } & Pick<CommandLine, 'deps'>,
 ): Promise<InstanceRequest> {
   const { port = [], domain = [], service, volume = [], scaleToZero, cooldown } = options
-  const fromFile = options.envFile === undefined ? '' : await deps.readFile(options.envFile, maxEnvFileBytes)
-  const lines = fromFile.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
-  const env = parseVariables([...lines, ...(options.env ?? [])], deps.environment)
+  const env = await variablesOf(options, deps)
   const published = { services: port.map(parsePort), domains: domain.map(parseDomain) }
   const isPublished = port.length + domain.length > 0
   if (service !== undefined && isPublished) {
@@ -124,6 +122,16 @@ async function requestOf(
   }
 }
 
+/** The variables of the options `--env-file` and `--env`; the second count first. */
+export async function variablesOf(
+  { envFile, env = [] }: Pick<RunOptions, 'env' | 'envFile'>,
+  deps: CommandLine['deps'],
+): Promise<Record<string, string>> {
+  const fromFile = envFile === undefined ? '' : await deps.readFile(envFile, maxEnvFileBytes)
+  const lines = fromFile.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'))
+  return parseVariables([...lines, ...env], deps.environment)
+}
+
 async function run(
   session: Session,
   request: InstanceRequest,
@@ -147,17 +155,20 @@ async function run(
   session.answer({ json: instance, text: await sentenceOf(session, instance) })
 }
 
-/** Waits while an instance starts. Throws if its start fails, or if it still starts at the deadline. */
+/**
+ * Waits while an instance starts, or ends before it starts again. Throws if its start fails, or if it takes
+ * longer than the deadline.
+ */
 export async function awaitRunning(session: Session, object: string, deadlineMs: number): Promise<void> {
   const { client, deps } = session
   const path = { object }
   for (;;) {
     const { name, state, failure } = one(await client.GET('/v1/instances/{object}', { params: { path } }))
     if (failure !== undefined) throw new CommandFailure(`${name} did not start: ${failure}`)
-    if (state !== 'starting') return
+    if (!isOnItsWay(state)) return
     const leftMs = Math.min(oneWaitMs, deadlineMs - Date.now())
     if (leftMs <= 0) {
-      const message = `${name} still starts; \`roost ps ${name}\` shows how it goes, and --timeout waits longer`
+      const message = `${name} is still ${state}; \`roost ps ${name}\` shows how it goes, and --timeout waits longer`
       throw new CommandFailure(message, { exitCode: ExitCode.TimedOut })
     }
     const query = { state: 'running' as const, timeout_ms: leftMs }
@@ -169,6 +180,10 @@ export async function awaitRunning(session: Session, object: string, deadlineMs:
       },
     )
   }
+}
+
+function isOnItsWay(state: string | undefined): boolean {
+  return state === 'starting' || state === 'draining' || state === 'stopping'
 }
 
 async function sentenceOf({ client }: Session, instance: Entry<'GetInstancesAnswer'>): Promise<string> {

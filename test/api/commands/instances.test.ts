@@ -48,6 +48,67 @@ describe('commands about instances', () => {
     assert.deepEqual([instance.volumes?.[0]?.at, instance.volumes?.[0]?.readonly], ['/data', true])
   })
 
+  it('set changes what its options say, and says what waits for a restart', async () => {
+    const body = { name: 'web', image: 'hello', env: { A: '1', OLD: 'x' }, autostart: true }
+    await user.api.one('createInstances', { body })
+    const args = [
+      '-m',
+      '256M',
+      '-e',
+      'B',
+      '--unset',
+      'OLD',
+      '--restart',
+      'always',
+      '--tag',
+      'blue',
+      '--cooldown',
+      '50',
+    ]
+    const set = await roost.run(['set', 'web', ...args, '--', '--fast'], { env: { B: 'two' } })
+    assert.equal(set.code, 0, set.err)
+    assert.equal(
+      set.out,
+      'web: args, env, memory_mb, restart_policy, scale_to_zero, tags changed\n' +
+        'args, env, memory_mb wait for a restart: roost set web --now\n',
+    )
+    const instance = await user.api.one('getInstances', { object: 'web' })
+    assert.deepEqual(
+      [instance.env, instance.args, instance.tags],
+      [{ A: '1', B: 'two' }, ['--fast'], ['blue']],
+    )
+    assert.deepEqual([instance.memory_mb, instance.restart_policy], [256, 'always'])
+    const now = await roost.run(['set', 'web', '--now', '--drain', '100'])
+    assert.equal(now.out, 'web: nothing of it is other than before; it restarted\n', now.err)
+  })
+
+  it('set says before and after that a restart drops the memory of what sleeps', async () => {
+    const { uuid } = await user.api.one('createInstances', {
+      body: { name: 'web', image: 'hello', autostart: true },
+    })
+    const sleep = async () =>
+      await api.control.record(uuid, { state: InstanceState.Standby, boot: 1, snapshotUuid: uuid })
+    await sleep()
+    const set = await roost.run(['set', 'web', '-m', '256M'])
+    assert.match(set.out, /web sleeps with its memory, .* With --now, that memory is dropped/)
+    await sleep()
+    const now = await roost.run(['set', 'web', '--now'])
+    assert.match(now.out, /the memory that it had kept is dropped, and the next wake has the changes/)
+  })
+
+  it('set refuses what changes nothing, and what is no change', async () => {
+    for (const [args, message] of [
+      [[], /nothing to change was named/],
+      [['--drain', '5'], /--drain is for a restart/],
+      [['-m', 'much'], /'much' is no size/],
+    ] as const) {
+      const run = await roost.run(['set', 'web', ...args])
+      assert.equal(run.code, 2, run.err)
+      assert.match(run.err, message)
+    }
+    assert.equal((await roost.run(['set', 'nobody', '-m', '256M'])).code, 3)
+  })
+
   it('run says what is wrong with an argument before anything is made', async () => {
     for (const [args, message] of [
       [['-p', 'http'], /'http' is no port: .*443:8080/],
