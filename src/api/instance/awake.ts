@@ -120,5 +120,6 @@ function startTimes(started: StartReport) {
     vmmReadyTimeUs: started.vmmReadyTimeUs,
     netTimeUs: started.netTimeUs ?? null,
     startKind: started.kind,
+    launchedVersion: started.configVersion ?? 0,
   }
 }

@@ -70,10 +70,13 @@ describe('a change of the configuration at the host', function () {
     assert.deepEqual([launch()?.memoryMb, scene.hostLease.phase], [512, 'asleep'])
     const gateway = new TestGateway(scene.live).connect()
     assert.equal((await gateway.opened()).boot, 2)
-    const entry = scene.live.agent.entries.get(uuid)
-    assert.equal(entry?.record?.started?.kind, 'boot')
-    assert.equal(entry.record.started.configVersion, 1)
-    assert.equal(entry.record.imageDigest, `sha256:${'b'.repeat(64)}`)
+    // The gateway hears of a wake before its start is in the record.
+    const record = await seen('its start is recorded', () => {
+      const now = scene.live.agent.entries.get(uuid)?.record
+      return now?.started === undefined ? undefined : now
+    })
+    assert.deepEqual([record.started?.kind, record.started?.configVersion], ['boot', 1])
+    assert.equal(record.imageDigest, `sha256:${'b'.repeat(64)}`)
   })
 
   it('renews what was kept for the wake of a sleeper without memory, also for the next agent', async () => {
