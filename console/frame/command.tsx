@@ -24,9 +24,10 @@ export function Command({ text, label }: { readonly text: string; readonly label
 }
 
 /** The command that sends a request with a body, for the shell. `path` begins below the API's address. */
-export function requestCommand(path: string, body: string): string {
+export function requestCommand(path: string, body: string, method: 'POST' | 'PATCH' = 'POST'): string {
   const quoted = body.replaceAll("'", String.raw`'\''`)
-  return `curl -H "Authorization: Bearer $TOKEN" \\\n  ${apiAddress()}/${path} \\\n  -d '${quoted}'`
+  const how = method === 'POST' ? '' : `-X ${method} `
+  return `curl ${how}-H "Authorization: Bearer $TOKEN" \\\n  ${apiAddress()}/${path} \\\n  -d '${quoted}'`
 }
 
 /** The beginning of every command: the address of this installation. */

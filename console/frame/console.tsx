@@ -73,7 +73,7 @@ function PresentPage(): VNode {
   }
   if (page === 'account' && object === undefined) return <AccountPage />
   if (page === 'hosts' && object === undefined) return <HostsPage />
-  return (page === undefined ? undefined : objectPage(page, object)) ?? <NotFound />
+  return (page === undefined ? undefined : objectPage(page, object, part)) ?? <NotFound />
 }
 
 /** The page follows what happens as long as somebody is signed in and may look at it. */

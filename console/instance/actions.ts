@@ -5,7 +5,13 @@ import { say } from '../frame/toasts.tsx'
 import { markChanged, remove } from './store.ts'
 
 /** What can be done with one or several instances. */
-export const Action = { Start: 'start', Stop: 'stop', Delete: 'delete' } as const
+export const Action = {
+  Start: 'start',
+  Stop: 'stop',
+  /** Restart it for changes that wait, or drop the memory that it has kept. */
+  Renew: 'renew',
+  Delete: 'delete',
+} as const
 export type Action = (typeof Action)[keyof typeof Action]
 
 /** As many objects as one request may name. */
@@ -19,11 +25,13 @@ interface Named {
 const done: Readonly<Record<Action, string>> = {
   [Action.Start]: 'starts',
   [Action.Stop]: 'stops',
+  [Action.Renew]: 'gets its changes',
   [Action.Delete]: 'was deleted',
 }
 const doneToSeveral: Readonly<Record<Action, string>> = {
   [Action.Start]: 'instances start',
   [Action.Stop]: 'instances stop',
+  [Action.Renew]: 'instances get their changes',
   [Action.Delete]: 'instances were deleted',
 }
 
@@ -72,5 +80,9 @@ async function entriesFor(
 ): Promise<readonly (FailedEntry | { readonly uuid: string })[]> {
   if (action === Action.Start) return entriesOf(await api.PUT('/v1/instances/start', { body }))
   if (action === Action.Stop) return entriesOf(await api.PUT('/v1/instances/stop', { body }))
+  if (action === Action.Renew) {
+    const changes = body.map((one) => ({ ...one, restart: true }))
+    return entriesOf(await api.PATCH('/v1/instances', { body: changes }))
+  }
   return entriesOf(await api.DELETE('/v1/instances', { body }))
 }

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { one, succeeded } from '../../src/client/answers.ts'
-import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { api } from '../frame/api.ts'
 import { requestCommand } from '../frame/command.tsx'
 import { addressOf } from '../frame/place.ts'
 import { say } from '../frame/toasts.tsx'
 import { CheckField, TextField } from '../frame/form-fields.tsx'
 import { CreateForm, FormPart } from '../object/create-form.tsx'
+import { EnvironmentField, RestartField } from './fields.tsx'
 import { emptyDraft, readDraft } from './new-instance.ts'
 import type { Draft } from './new-instance.ts'
 import { readSome } from './store.ts'
@@ -168,32 +168,13 @@ function More({ draft, change, wrong }: PartProps): VNode {
           value={draft.args}
           onChange={(args) => change({ args })}
         />
-        <label class="field">
-          <span>Environment</span>
-          <textarea
-            class="input"
-            name="env"
-            rows={4}
-            spellcheck={false}
-            placeholder={'NAME=value\nOTHER=value'}
-            value={draft.env}
-            aria-invalid={wrong === 'env'}
-            onInput={({ currentTarget }) => change({ env: currentTarget.value })}
-          />
-        </label>
-        <label class="field">
-          <span>Start it again after it ended by itself</span>
-          <select
-            class="input"
-            name="restart"
-            value={draft.restart}
-            onChange={({ currentTarget }) => change({ restart: currentTarget.value as RestartPolicy })}
-          >
-            <option value={RestartPolicy.Never}>Never</option>
-            <option value={RestartPolicy.OnFailure}>After a failure</option>
-            <option value={RestartPolicy.Always}>Always</option>
-          </select>
-        </label>
+        <EnvironmentField
+          label="Environment"
+          value={draft.env}
+          onChange={(env) => change({ env })}
+          isWrong={wrong === 'env'}
+        />
+        <RestartField value={draft.restart} onChange={(restart) => change({ restart })} />
       </div>
     </details>
   )

@@ -6,6 +6,7 @@ import { Confirmation } from '../frame/dialog.tsx'
 import { Page } from '../frame/page.tsx'
 import { addressOf, go } from '../frame/place.ts'
 import { act, Action } from './actions.ts'
+import { ChangePage } from './change-page.tsx'
 import { InstanceLog } from './log-view.tsx'
 import type { Instance } from './mood.ts'
 import { InstanceNow } from './now-view.tsx'
@@ -27,6 +28,7 @@ const views = [
 export function InstancePage(props: { readonly uuid: string; readonly part: string | undefined }): VNode {
   const instance = instances.value.get(props.uuid)
   if (instance === undefined) return <Absent />
+  if (props.part === 'change') return <ChangePage key={props.uuid} instance={instance} />
   const view = views.find(([part]) => part === props.part)?.[0]
   return (
     <Page

@@ -45,10 +45,8 @@ const variable = /^([^=\s]+)=(.*)$/
 /** The request that a draft means, or the first thing that is wrong with it. The API checks the rest. */
 export function readDraft(draft: Draft): Reading {
   if (draft.image.trim() === '') return wrong('image', 'Give an image, such as hello:latest.')
-  const memoryMb = Number(draft.memoryMb)
-  if (!Number.isInteger(memoryMb) || memoryMb < 1) {
-    return wrong('memoryMb', `Give the memory as a whole number of MiB; '${draft.memoryMb}' is none.`)
-  }
+  const memoryMb = readMemory(draft.memoryMb)
+  if (typeof memoryMb === 'string') return wrong('memoryMb', memoryMb)
   const port = Number(draft.port)
   if (draft.isPublic && !(Number.isInteger(port) && port >= 1 && port <= maxPort)) {
     return wrong('port', `Give the port of the application, from 1 to ${maxPort}; '${draft.port}' is none.`)
@@ -94,8 +92,16 @@ function publicLabel({ domain, name }: Draft): string {
   return (domain.trim() || name.trim()).toLowerCase()
 }
 
+/** The memory in MiB, or what is wrong with it. */
+export function readMemory(text: string): number | string {
+  const memoryMb = Number(text)
+  return Number.isInteger(memoryMb) && memoryMb >= 1
+    ? memoryMb
+    : `Give the memory as a whole number of MiB; '${text}' is none.`
+}
+
 /** The variables, or what is wrong with them. */
-function readVariables(text: string): Readonly<Record<string, string>> | string {
+export function readVariables(text: string): Readonly<Record<string, string>> | string {
   const env: Record<string, string> = {}
   for (const line of text.split('\n').filter((one) => one.trim() !== '')) {
     const [, name, value] = variable.exec(line) ?? []

@@ -3,6 +3,9 @@ import type { VNode } from 'preact'
 import { durationText, fullTime } from '../frame/time.ts'
 import { apiAddress, Command } from '../frame/command.tsx'
 import { Fact } from '../frame/facts.tsx'
+import { addressOf } from '../frame/place.ts'
+import { mayOperate } from '../account/session.ts'
+import { act, Action } from './actions.ts'
 import type { Instance } from './mood.ts'
 
 const sleepWords = {
@@ -17,12 +20,21 @@ const restartWords = {
   'on-failure': 'after a failure',
 } as const
 
-/** With what an instance was created. */
+/** How an instance is configured. */
 export function InstanceSettings({ instance }: { readonly instance: Instance }): VNode {
   const { scale_to_zero: sleep, restart_policy: restart } = instance
   return (
     <>
-      <section class="card" aria-label="Settings">
+      <Waiting instance={instance} />
+      <section class="card" aria-labelledby="settings">
+        <div class="card-head">
+          <h2 id="settings">Settings</h2>
+          {mayOperate.value && instance.clone_of === undefined && (
+            <a class="button quiet" href={addressOf('instances', instance.uuid, 'change')}>
+              Change
+            </a>
+          )}
+        </div>
         <dl class="facts card-body">
           <Fact label="Image">
             <span class="mono small">{instance.image}</span>
@@ -39,6 +51,10 @@ export function InstanceSettings({ instance }: { readonly instance: Instance }):
             {sleep?.stateful === true && '; its memory is kept'}
           </Fact>
           <Fact label="Starts again by itself">{restartWords[restart ?? 'never']}</Fact>
+          <Fact label="Memory">
+            <span class="number">{instance.memory_mb}</span> MiB
+          </Fact>
+          <Fact label="Tags">{(instance.tags ?? []).join(' ') || 'none'}</Fact>
           <Fact label="Arguments">
             {(instance.args ?? []).length === 0 ? (
               'those of the image'
@@ -57,6 +73,29 @@ export function InstanceSettings({ instance }: { readonly instance: Instance }):
         />
       </section>
     </>
+  )
+}
+
+/** The changes that wait for a restart. */
+function Waiting({ instance }: { readonly instance: Instance }): VNode | null {
+  const { updates = [], state } = instance
+  if (updates.length === 0) return null
+  const names = updates.map(({ prop }) => prop).join(', ')
+  return (
+    <section class="card" aria-label="Changes that wait">
+      <div class="card-body">
+        <p>
+          {state === 'standby'
+            ? `It sleeps with its memory. A change of ${names} waits for a start that does not go on from it.`
+            : `A change of ${names} waits for a restart.`}
+        </p>
+        {mayOperate.value && (
+          <button type="button" class="button" onClick={() => void act(Action.Renew, [instance])}>
+            {state === 'standby' ? 'Drop its memory' : 'Restart it'}
+          </button>
+        )}
+      </div>
+    </section>
   )
 }
 

@@ -23,7 +23,7 @@ export const stores = [services, volumes, images, certificates, users]
 interface Pages {
   readonly list: () => VNode
   readonly create?: () => VNode
-  readonly present?: (props: { readonly uuid: string }) => VNode
+  readonly present?: (props: { readonly uuid: string; readonly part?: string }) => VNode
 }
 
 const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
@@ -34,10 +34,14 @@ const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
   ['users', { list: UsersPage, create: CreateUserPage, present: UserPage }],
 ])
 
-/** The page at an address such as `services`, `services/new` or `services/<uuid>`. */
-export function objectPage(name: string, object: string | undefined): VNode | undefined {
+/** The page at an address such as `services`, `services/new`, `services/<uuid>` or `services/<uuid>/change`. */
+export function objectPage(
+  name: string,
+  object: string | undefined,
+  part: string | undefined,
+): VNode | undefined {
   const { list: List, create: Create, present: Present } = pages.get(name) ?? {}
   if (object === undefined) return List && <List key={name} />
   if (object === 'new') return Create && <Create key={name} />
-  return Present && <Present key={object} uuid={object} />
+  return Present && <Present key={object} uuid={object} {...(part !== undefined && { part })} />
 }

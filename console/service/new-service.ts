@@ -13,11 +13,11 @@ export const emptyServiceDraft: ServiceDraft = { name: '', domains: '', ports: '
 
 const httpPort = 80
 const httpsPort = 443
-const maxPort = 65_535
+export const maxPort = 65_535
 const redirecting = [Handler.Http, Handler.Redirect] as const
 const portPair = /^(\d{1,5})(?::(\d{1,5}))?$/
 
-interface NewPort {
+export interface NewPort {
   port: number
   destination_port: number
   handlers?: Handler[]
@@ -61,13 +61,13 @@ export function serviceCommand({ name, domains, ports, redirects }: ServiceDraft
   ].join(' \\\n  ')
 }
 
-function readPort(text: string): NewPort | undefined {
+export function readPort(text: string): NewPort | undefined {
   const [, port, own = port] = portPair.exec(text) ?? []
   const numbers = { port: Number(port), destination_port: Number(own) }
   const fit = Object.values(numbers).every((number) => number >= 1 && number <= maxPort)
   return fit ? numbers : undefined
 }
 
-function wordsOf(text: string): readonly string[] {
+export function wordsOf(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter(Boolean)
 }

@@ -11,7 +11,8 @@ import { AbsentObject, DeleteButton, ObjectPage } from '../object/object-page.ts
 import { StateMark } from '../object/state-mark.tsx'
 import { useShown } from '../event/on-demand.ts'
 import { useExplanation, Why } from '../object/why.tsx'
-import { who } from '../account/session.ts'
+import { mayOperate, who } from '../account/session.ts'
+import { ChangeServicePage } from './change-page.tsx'
 import { DomainLink } from './domain-link.tsx'
 import { serviceByUuid, services, serviceState } from './store.ts'
 import type { Service } from './store.ts'
@@ -21,10 +22,11 @@ import { ServiceUsage } from './usage-view.tsx'
 const back = { title: 'Services', address: addressOf('services') }
 
 /** One service: what a request to it meets and why, who serves, how much and how fast. */
-export function ServicePage({ uuid }: { readonly uuid: string }): VNode {
+export function ServicePage({ uuid, part }: { readonly uuid: string; readonly part?: string }): VNode {
   useShown(services)
   const service = serviceByUuid.value.get(uuid)
   if (service === undefined) return <AbsentObject word="service" back={back} store={services} />
+  if (part === 'change') return <ChangeServicePage service={service} />
   return <Present service={service} />
 }
 
@@ -44,13 +46,20 @@ function Present({ service }: { readonly service: Service }): VNode {
       state={<StateMark {...serviceState(service)} isFilled />}
       actions={
         who.value?.services === null && (
-          <DeleteButton
-            name={name}
-            text="Its public names lead nowhere then. The service can be deleted when it has no instances."
-            back={back}
-            store={services}
-            run={async () => one(await api.DELETE('/v1/services/{object}', { params: { path } }))}
-          />
+          <>
+            {mayOperate.value && (
+              <a class="button" href={addressOf('services', uuid, 'change')}>
+                Change
+              </a>
+            )}
+            <DeleteButton
+              name={name}
+              text="Its public names lead nowhere then. The service can be deleted when it has no instances."
+              back={back}
+              store={services}
+              run={async () => one(await api.DELETE('/v1/services/{object}', { params: { path } }))}
+            />
+          </>
         )
       }
     >

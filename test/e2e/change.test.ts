@@ -23,7 +23,7 @@ describe('a change of an instance', function () {
   })
   after(async () => {
     if (web !== undefined) await stack.api.one('deleteInstances', { object: web.uuid })
-    names?.close()
+    await names?.close()
   })
 
   const count = async (): Promise<number> => {
