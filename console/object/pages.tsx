@@ -34,7 +34,9 @@ const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
   ['users', { list: UsersPage, create: CreateUserPage, present: UserPage }],
 ])
 
-/** The page at an address such as `services`, `services/new`, `services/<uuid>` or `services/<uuid>/change`. */
+/**
+ * The page at an address such as `services`, `services/new`, `services/<uuid>` or `services/<uuid>/change`.
+ */
 export function objectPage(
   name: string,
   object: string | undefined,

@@ -4487,7 +4487,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
-            /** @description Any text; the entry of the answer has it. */
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /** @description Requests or connections of one instance above which the next one is woken; default 1. */
             soft_limit?: number | null;
@@ -4614,7 +4614,7 @@ export interface components {
             uuid?: "" | null;
         };
         UpdateServicesParameters: {
-            /** @description Any text; the entry of the answer has it. */
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /** @description Requests or connections of one instance above which the next one is woken; default 1. */
             soft_limit?: number | null;

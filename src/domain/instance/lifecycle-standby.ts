@@ -104,8 +104,9 @@ export function noteDisabled(life: Lifecycle, event: EventOf<typeof EventKind.Di
 }
 
 /**
- * Whether `boot` is the permit's boot and newer than the present one, so that the host must have begun a wake.
- * A permit that is older belongs to a try of a start that was given up: news of that boot come too late.
+ * Whether `boot` is the permit's boot and newer than the present one, so that the host must have begun a
+ * wake. A permit that is older belongs to a try of a start that was given up: news of that boot come too
+ * late.
  */
 function isWake(life: Lifecycle, boot: number): boolean {
   return boot === life.permit && boot > life.boot
