@@ -40,6 +40,8 @@ export interface HostOptions {
   readonly apiIsUp: () => boolean
   readonly instanceExists: () => boolean
   readonly onComplaint: (message: string) => void
+  /** Called before an agent dies. */
+  readonly onDeath: () => void
 }
 
 export class LiveAgent {

@@ -139,6 +139,11 @@ export class SimGateway {
     return this.#metLate || (isWaiting && world.nowMs > host.startedAtMs + sharesToldMs)
   }
 
+  /** An agent that dies may have given away what it never heard of. The next agent does not change that. */
+  agentDies(): void {
+    this.#metLate = this.metLate
+  }
+
   get phase(): string {
     return this.#leased.phase
   }

@@ -66,6 +66,7 @@ export class SimHost {
    */
   crash(): void {
     this.#options.world.note('agent dies')
+    this.#options.onDeath()
     this.#network.resting.clear()
     this.#present?.die()
     this.#present = undefined

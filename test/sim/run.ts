@@ -124,6 +124,9 @@ export class SimRun {
       onComplaint: (message) => {
         this.#watch.complained(message)
       },
+      onDeath: () => {
+        for (const gateway of this.#gateways) gateway.agentDies()
+      },
     })
     this.#workflow = new SimWorkflow({
       world,
