@@ -324,7 +324,7 @@ export class SimWorkflow {
         return [{ kind: EventKind.ConnectionsClosed }]
       case HostWorkKind.Change: {
         const { renewed } = await agent.core.change({ instanceUuid, ...work })
-        return [{ kind: EventKind.ChangeTaken, version: work.version, renewed }]
+        return [{ ...work, kind: EventKind.ChangeTaken, renewed }]
       }
       case HostWorkKind.Remove:
         await agent.core.remove({ instanceUuid })
@@ -373,8 +373,7 @@ function eventOfFailure(work: HostWork, failure: HostFailure, message: string): 
   if (work.kind === HostWorkKind.Stop) return { kind: EventKind.Absent, boot: work.boot }
   if (work.kind === HostWorkKind.Remove) return { kind: EventKind.Removed }
   if (work.kind === HostWorkKind.Drain) return { kind: EventKind.ConnectionsClosed }
-  if (work.kind === HostWorkKind.Change)
-    return { kind: EventKind.ChangeTaken, version: work.version, renewed: false }
+  if (work.kind === HostWorkKind.Change) return { ...work, kind: EventKind.ChangeTaken, renewed: false }
   return { ...work, kind: EventKind.StandByRefused, reason: StandByRefusal.NotRunning }
 }
 

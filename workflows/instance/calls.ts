@@ -101,7 +101,8 @@ async function change(work: WorkOf<'change'>, at: HostAddress): Promise<readonly
   const { kind: _kind, ...told } = work
   const host = hostFor(work, at, { startToCloseTimeout: longestStartMs, retry: untilDone })
   const { renewed } = await host.changeInstance({ instanceUuid: at.instanceUuid, ...told })
-  return [{ kind: EventKind.ChangeTaken, version: work.version, renewed }]
+  const { version, renew } = work
+  return [{ kind: EventKind.ChangeTaken, version, renew, renewed }]
 }
 
 async function drain(work: WorkOf<'drain'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
@@ -159,7 +160,12 @@ const unknownTo = {
   [HostWorkKind.Stop]: ({ boot }) => ({ kind: EventKind.Absent, boot }),
   [HostWorkKind.Remove]: () => ({ kind: EventKind.Removed }),
   [HostWorkKind.Drain]: () => ({ kind: EventKind.ConnectionsClosed }),
-  [HostWorkKind.Change]: ({ version }) => ({ kind: EventKind.ChangeTaken, version, renewed: false }),
+  [HostWorkKind.Change]: ({ version, renew }) => ({
+    kind: EventKind.ChangeTaken,
+    version,
+    renew,
+    renewed: false,
+  }),
   [HostWorkKind.StandBy]: ({ boot, epoch }) => ({
     kind: EventKind.StandByRefused,
     boot,

@@ -44,15 +44,16 @@ export function noteChange(
   return standByIfDue(changed, nowMs)
 }
 
-/** The host has taken a change over. `renewed`: it forgot what it had kept for a wake, with the memory. */
+/** The host has taken a change over. */
 export function changeTaken(
   life: Lifecycle,
-  { version, renewed }: EventOf<typeof EventKind.ChangeTaken>,
+  { version, renew, renewed }: EventOf<typeof EventKind.ChangeTaken>,
 ): Lifecycle {
   const { config, sleep } = life
   if (config === undefined) return life
   const taken = { ...life, config: { ...config, hostVersion: Math.max(config.hostVersion, version) } }
-  if (life.state !== InstanceState.Standby || sleep === undefined) return taken
+  // The host may have been told while the instance ran.
+  if (!renew || life.state !== InstanceState.Standby || sleep === undefined) return taken
   // If it was not renewed, the host is waking it, and reports that. So the host is not asked again.
   const asked = { ...sleep, configVersion: version }
   return { ...taken, sleep: renewed ? { ...asked, snapshotUuid: undefined } : asked }

@@ -234,7 +234,13 @@ export type LifecycleEvent =
       readonly change: ConfigurationChange
       readonly asker?: Asker
     }
-  | { readonly kind: typeof EventKind.ChangeTaken; readonly version: number; readonly renewed: boolean }
+  | {
+      readonly kind: typeof EventKind.ChangeTaken
+      readonly version: number
+      /** Whether the host was asked to forget what it had kept for a wake, and whether it did. */
+      readonly renew: boolean
+      readonly renewed: boolean
+    }
   | { readonly kind: typeof EventKind.Tick }
 
 export type EventOf<K extends EventKind> = Extract<LifecycleEvent, { readonly kind: K }>

@@ -182,6 +182,19 @@ describe('a change of an instance that sleeps', () => {
     assert.deepEqual(workOf(life), tells(1, true, onTraffic))
   })
 
+  it('is applied to a sleeper that fell asleep while its host was told as of one that runs', () => {
+    const running = after(created({ scaleToZero: onTraffic }), [0, start], [1, started(1, 1)])
+    const life = after(
+      running,
+      [2, change(1, { scaleToZero: onTraffic })],
+      [5, idle(1, 4)],
+      [2_000, tick],
+      [2_001, slept(1, 2_001)],
+      [2_002, changeTaken(1)],
+    )
+    assert.deepEqual(workOf(life), tells(1, true, onTraffic))
+  })
+
   it('reaches an instance that never ran', () => {
     const life = after(
       created({ scaleToZero: onTraffic }),

@@ -97,10 +97,12 @@ export function change(
   const rules = { restartPolicy: RestartPolicy.Never, deleteOnStop: false, scaleToZero: noScaleToZero }
   return { kind: EventKind.Change, change: { version, renewBelow: 0, drainMs: 0, ...rules, ...more } }
 }
-export const changeTaken = (version: number, renewed = false): LifecycleEvent => ({
+/** The host's answer to a change. Without `renewed`, it was not asked to renew anything. */
+export const changeTaken = (version: number, renewed?: boolean): LifecycleEvent => ({
   kind: EventKind.ChangeTaken,
   version,
-  renewed,
+  renew: renewed !== undefined,
+  renewed: renewed ?? false,
 })
 
 export const lost = (boot: number): LifecycleEvent => ({ kind: EventKind.Lost, boot, atMs: 3 })
