@@ -2739,7 +2739,7 @@ export interface components {
             clear?: ("args" | "env" | "restart_policy" | "features" | "scale_to_zero" | "tags")[] | null;
             /** @description Restart what runs, and drop the memory of what sleeps, if it lacks a change; default false. */
             restart?: boolean | null;
-            /** @description How long connections may drain before a restart; default 0, -1 is as long as possible (3600000 ms). */
+            /** @description How long connections may drain before a restart; default 5000, -1 is as long as possible (3600000 ms). */
             drain_timeout_ms?: number | null;
         } | {
             /** @enum {unknown} */
@@ -2803,7 +2803,7 @@ export interface components {
             clear?: ("args" | "env" | "restart_policy" | "features" | "scale_to_zero" | "tags")[] | null;
             /** @description Restart what runs, and drop the memory of what sleeps, if it lacks a change; default false. */
             restart?: boolean | null;
-            /** @description How long connections may drain before a restart; default 0, -1 is as long as possible (3600000 ms). */
+            /** @description How long connections may drain before a restart; default 5000, -1 is as long as possible (3600000 ms). */
             drain_timeout_ms?: number | null;
         };
         UpdateInstancesChange: ({

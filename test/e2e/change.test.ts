@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
 import { viewOf, waitFor } from '../support/instances.ts'
 import { openPublicNames } from '../support/public-names.ts'
 import type { PublicNames } from '../support/public-names.ts'
@@ -53,19 +54,41 @@ describe('a change of an instance', function () {
     assert.deepEqual([memory, uuid], [192, web.uuid])
   })
 
+  it('restarts without a request that fails: those that come meanwhile wait', async () => {
+    let isOver = false
+    const answers: Promise<{ readonly status: number }>[] = []
+    const traffic = async (): Promise<void> => {
+      while (!isOver) {
+        answers.push(names.get(`https://${web.host}/slow?ms=20`))
+        await delay(25)
+      }
+    }
+    const flowing = traffic()
+    await change({ memory_mb: 160, restart: true })
+    await until('it has restarted', async () => (await viewOf(stack.api, web.uuid)).start_count === 3, soon)
+    await waitFor(stack.api, web.uuid, 'running')
+    await delay(500)
+    isOver = true
+    await flowing
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    assert.ok(statuses.length > 30, `${statuses.length} requests`)
+    assert.deepEqual([...new Set(statuses)], [200])
+  })
+
   it('lets it sleep from now on, without a restart', async () => {
     await change({ scale_to_zero: { policy: 'on', stateful: true, cooldown_time_ms: 300 } })
     const asleep = await untilAsleep(stack, web.uuid)
-    assert.equal(asleep.start_count, 2)
+    assert.equal(asleep.start_count, 3)
     assert.notEqual(asleep.snapshot, undefined)
-    assert.equal(await count(), 2, 'it wakes with its memory')
+    const woken = await count()
+    assert.ok(woken > 10, 'it wakes with its memory')
   })
 
   it('leaves its kept memory alone, until a restart is asked for', async () => {
     await untilAsleep(stack, web.uuid)
     const asked = await change({ memory_mb: 128 })
     assert.deepEqual([asked.needs_restart, asked.memory_dropped], [['memory_mb'], false])
-    assert.equal(await count(), 3)
+    assert.ok((await count()) > 10)
     await untilAsleep(stack, web.uuid)
     const dropped = await change({ restart: true })
     assert.deepEqual([dropped.state, dropped.memory_dropped], ['standby', true])
@@ -95,6 +118,6 @@ describe('a change of an instance', function () {
       /env: added LEVEL; memory_mb from 128 to 192; it needs a restart for env, memory_mb/,
     )
     assert.match(why[1] ?? '', /^a restart was asked for; it restarts for env, memory_mb/)
-    assert.match(why[4] ?? '', /its kept memory is dropped$/)
+    assert.match(why[5] ?? '', /its kept memory is dropped$/)
   })
 })

@@ -9,6 +9,7 @@ import { changeInstance } from '../../db/instance/change.ts'
 import type { ChangeOutcome } from '../../db/instance/change.ts'
 import { workflowSettings } from '../../db/instance/settings.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
+import { defaultRestartDrainMs } from '../../domain/instance/defaults.ts'
 import { keepsMemory, pendingProperties } from '../../domain/instance/change.ts'
 import type { LaunchProperty } from '../../domain/instance/change.ts'
 import type { TransitionAnswer } from '../../../workflows/instance/messages.ts'
@@ -76,21 +77,25 @@ async function change(
     if (image !== undefined && 'message' in image) return failedChange(row, image)
     changes.push({ body, ...(image && { image }) })
   }
-  const drains = bodies.map(({ drain_timeout_ms = 0 }) =>
-    drain_timeout_ms < 0 ? maxDrainMs : drain_timeout_ms,
-  )
+  const drains = bodies.flatMap(({ drain_timeout_ms: drainMs }) => drainMs ?? [])
   const outcome = await changeInstance(deps, {
     userUuid: call.identity.userUuid,
     uuid: row.uuid,
     asker: call.asker,
     restart: bodies.some(({ restart }) => restart === true),
-    drainMs: Math.max(0, ...drains),
+    drainMs: drainMsOf(drains),
     apply: (now) => changedConfiguration(now, changes),
   })
   if (!outcome.ok) return failedChange(row, writeRefusalProblem(outcome.refusal))
   if (outcome.value === undefined) return missingEntry('instance', { by: 'uuid', value: row.uuid })
   const answer = outcome.value.isTold ? await tellWorkflow(deps, call, outcome.value.row) : undefined
   return changedEntry(outcome.value, answer)
+}
+
+/** The longest of the wanted drains counts. */
+function drainMsOf(wanted: readonly number[]): number {
+  if (wanted.length === 0) return defaultRestartDrainMs
+  return wanted.some((ms) => ms < 0) ? maxDrainMs : Math.max(...wanted)
 }
 
 function failedChange({ uuid, name, state }: InstanceRow, wrong: Problem): FailedEntry {

@@ -61,7 +61,7 @@ export function addSetCommand({ program, session, deps }: CommandLine): void {
     .option('--now', 'restart it, so that all takes effect; a kept memory is dropped')
     .option(
       '--drain <ms>',
-      'with --now: let open requests end first',
+      'with --now: how long open requests may take to end',
       numberOption('--drain', { min: 0, max: 3_600_000 }),
     )
     .option('--no-wait', 'with --now: do not wait until it runs')

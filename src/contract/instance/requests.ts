@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { defaultMemoryMb } from '../../domain/instance/defaults.ts'
+import { defaultMemoryMb, defaultRestartDrainMs } from '../../domain/instance/defaults.ts'
 import { InstanceFeature } from '../../domain/instance/feature.ts'
 import { imageReferencePattern } from '../../domain/image/reference.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
@@ -188,7 +188,7 @@ export const updateInstanceBody = closed({
     Type.Integer({
       minimum: -1,
       maximum: maxDrainMs,
-      description: `How long connections may drain before a restart; default 0, -1 is as long as possible (${maxDrainMs} ms).`,
+      description: `How long connections may drain before a restart; default ${defaultRestartDrainMs}, -1 is as long as possible (${maxDrainMs} ms).`,
     }),
   ),
 })

@@ -87,6 +87,7 @@ function columnsFor(projection: InstanceProjection) {
     snapshotUuid: projection.snapshotUuid ?? null,
     launchedVersion: projection.launchedVersion ?? 0,
     toldVersion: projection.toldVersion ?? 0,
+    restarting: projection.restarting ?? false,
     standbyDisabled: projection.standbyDisabled ?? false,
   } satisfies Record<ColumnOf<keyof InstanceProjection>, unknown>
 }

@@ -49,6 +49,7 @@ function projectionIn(row: InstanceRow): InstanceProjection {
     snapshotUuid: row.snapshotUuid ?? undefined,
     launchedVersion: row.launchedVersion,
     toldVersion: row.toldVersion,
+    restarting: row.restarting,
     standbyDisabled: row.standbyDisabled,
   } satisfies Record<keyof InstanceProjection, unknown>
 }

@@ -163,6 +163,7 @@ export const Instance = defineEntity({
     standbyDisabled: p.boolean().default(false),
     launchedVersion: p.integer().default(0),
     toldVersion: p.integer().default(0),
+    restarting: p.boolean().default(false),
     /**
      * The last transaction that changed anything that the route feed shows of this row. A trigger writes it.
      */

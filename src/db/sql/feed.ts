@@ -82,7 +82,8 @@ export const routesQuery: FeedQuery = sql`
     union all
     select 'instance', uuid::text, feed_xid::text,
       case when deleted_at is null and service_uuid is not null
-        then json_build_object('uuid', uuid, 'name', name, 'serviceUuid', service_uuid, 'nodeId', node_id, 'state', state) end
+        then json_build_object('uuid', uuid, 'name', name, 'serviceUuid', service_uuid, 'nodeId', node_id,
+          'state', case when restarting then 'starting' else state end) end
     from instances where feed_xid ${sinceRevision}
       and (${isResumed} or (deleted_at is null and service_uuid is not null))
     union all

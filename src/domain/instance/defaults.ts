@@ -15,6 +15,8 @@ export type ResolvedWishes = Required<InstanceWishes>
 
 export const defaultMemoryMb = 128
 export const defaultVcpus = 1
+/** How long what is connected may take to end before a restart, unless the request says otherwise. */
+export const defaultRestartDrainMs = 5_000
 
 /** The creator's values count first, then the image's labels, then the platform's defaults. */
 export function resolveInstanceDefaults(wishes: InstanceWishes, labels: ImageLabelDefaults): ResolvedWishes {

@@ -29,8 +29,15 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
     snapshotUuid: life.state === InstanceState.Standby ? life.sleep?.snapshotUuid : undefined,
     launchedVersion: report?.configVersion,
     toldVersion: life.config?.version,
+    restarting: startsAgain(life) ? true : undefined,
     standbyDisabled: speaksAgainstStandby(life) ? true : undefined,
   }
+}
+
+/** Whether the stop under way is followed by a start, so that who asks for the instance may wait for it. */
+function startsAgain({ state, startAgain }: Lifecycle): boolean {
+  const isEnding = state === InstanceState.Draining || state === InstanceState.Stopping
+  return isEnding && startAgain === true
 }
 
 /**

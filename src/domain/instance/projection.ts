@@ -44,6 +44,8 @@ export interface InstanceProjection {
   readonly launchedVersion?: number
   /** The newest version of the configuration that the workflow has heard of. Absent: 0. */
   readonly toldVersion?: number
+  /** Whether the instance starts again as soon as it has stopped. Absent: false. */
+  readonly restarting?: boolean
   /** Whether the instance itself speaks against standby at present. */
   readonly standbyDisabled?: boolean
 }

@@ -57,7 +57,10 @@ export interface RouteInstance {
   readonly name: string
   readonly serviceUuid: string
   readonly nodeId: string
-  /** The state that the row last recorded. The host may know a newer one. */
+  /**
+   * The state that the row last recorded. The host may know a newer one. An instance that stops and then
+   * starts again counts as starting, so that requests wait for it.
+   */
   readonly state: InstanceState
 }
 

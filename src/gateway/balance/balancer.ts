@@ -119,7 +119,8 @@ export class Balancer implements Traffic {
 
   /**
    * Asks the host again for a while if routes and host disagree on whether there is an instance to wake:
-   * one of the two is about to learn what the other knows.
+   * one of the two is about to learn what the other knows. For an instance that restarts, requests wait as
+   * long as for any other that comes up.
    */
   #settled(
     ask: Ask,
@@ -132,7 +133,8 @@ export class Balancer implements Traffic {
   }
 
   async #askAgain(ask: Ask, balance: ServiceBalance, first: Refusal): Promise<Admission | Refusal> {
-    const untilMs = this.#nowMs() + this.#limits.unsettledMs
+    const { maxWaitMs, unsettledMs } = this.#limits
+    const untilMs = this.#nowMs() + (this.#isStarting(ask.service) ? maxWaitMs : unsettledMs)
     const user = userOf(ask.service)
     let refusal = first
     while (this.#nowMs() < untilMs && refusal.reason === 'no-instance' && balance.isDisputed) {
@@ -145,6 +147,11 @@ export class Balancer implements Traffic {
       refusal = outcome
     }
     return this.#refused(refusal)
+  }
+
+  /** Whether an instance comes up, as far as the routes know; it may have to end before. */
+  #isStarting({ uuid }: RouteService): boolean {
+    return this.#options.routes.instancesOf(uuid).some(({ state }) => state === InstanceState.Starting)
   }
 
   #refused(refusal: Refusal): Refusal {

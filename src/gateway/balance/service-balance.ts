@@ -23,7 +23,7 @@ interface Waiter {
 const Limit = { Soft: 'soft', Hard: 'hard' } as const
 type Limit = (typeof Limit)[keyof typeof Limit]
 
-const denials: ReadonlySet<string | undefined> = new Set(['stopped', 'unknown'])
+const denials: ReadonlySet<string | undefined> = new Set(['stopped', 'unknown', 'draining'])
 const wait = 'wait'
 type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
 
@@ -61,12 +61,13 @@ export class ServiceBalance {
   }
 
   /**
-   * Whether host and routes disagree: a host says that there is nothing to wake, and the routes say that
-   * there is. One of the two is about to learn what the other knows.
+   * Whether host and routes disagree: a host says that there is nothing to wake, or ends an instance, and
+   * the routes say that there is one to serve. One of the two is about to learn what the other knows, or the
+   * instance restarts.
    */
   get isDisputed(): boolean {
     const nowMs = this.#owner.nowMs()
-    return this.#members.some((member) => denials.has(member.refusal(nowMs)?.reason))
+    return this.#members.some((member) => member.isEnding || denials.has(member.refusal(nowMs)?.reason))
   }
 
   /** Forgets the refusals of the hosts, which may no longer be true. */
