@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RouteService } from '../../src/domain/service/route-feed.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
@@ -251,6 +252,32 @@ describe('the balancer', function () {
     const one = given([['a', 'standby']], {}, { unsettledPollMs: 5 })
     assert.equal((await one.admission()).instanceUuid, 'a')
     assert.equal(asked, 3)
+  })
+
+  it('lets requests wait for an instance that its host ends and then starts again', async () => {
+    const one = given([['a', 'running']], {}, { unsettledPollMs: 5, unsettledMs: 30 })
+    await one.admission()
+    host.say({ kind: 'drain', instance: 'a', boot: 1 })
+    one.tell([['a', 'starting']])
+    let isDown = true
+    host.answer = (open) => (isDown ? { ...denial(open), reason: 'draining' } : { boot: 2 })
+    const waiting = one.admission()
+    host.say({ kind: 'gone', instance: 'a', boot: 1 })
+    await delay(100)
+    isDown = false
+    const admission = await waiting
+    assert(admission.admitted)
+    assert.equal(admission.instanceUuid, 'a')
+  })
+
+  it('lets no request wait for an instance that its host ends for good', async () => {
+    const one = given([['a', 'running']], {}, { unsettledPollMs: 5, unsettledMs: 30 })
+    await one.admission()
+    host.answer = (open) => ({ ...denial(open), reason: 'draining' })
+    host.say({ kind: 'drain', instance: 'a', boot: 1 })
+    one.tell([['a', 'stopping']])
+    const refusal = await one.admit()
+    assert(!refusal.admitted && refusal.reason === 'no-instance')
   })
 
   it('believes a host that goes on denying an instance in the routes', async () => {

@@ -1,6 +1,8 @@
 import type { ConfigurationVersion } from '../../src/domain/instance/configuration.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
-import type { LifecycleEvent, LifecycleRules } from '../../src/domain/instance/lifecycle-state.ts'
+import { InstanceState } from '../../src/domain/instance/state.ts'
+import { projectionOf } from '../../src/domain/instance/lifecycle-projection.ts'
+import type { Lifecycle, LifecycleEvent, LifecycleRules } from '../../src/domain/instance/lifecycle-state.ts'
 import { noScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import type { World } from './world.ts'
 
@@ -51,4 +53,10 @@ export function commandByHand({ dice, note }: CommandDice, configuration: SimCon
 interface CommandDice {
   readonly dice: World['dice']
   readonly note: (text: string) => void
+}
+
+/** The state in the route feed; undefined if the feed has no such instance. */
+export function routedState(life: Lifecycle): InstanceState | undefined {
+  if (life.deletion !== undefined) return undefined
+  return projectionOf(life).restarting === true ? InstanceState.Starting : life.state
 }

@@ -6,7 +6,7 @@ import { Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
 import type { LifecycleRules } from '../../src/domain/instance/lifecycle-state.ts'
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import { SimClients } from './client.ts'
-import { SimConfiguration, commandByHand } from './commands.ts'
+import { SimConfiguration, commandByHand, routedState } from './commands.ts'
 import { SimDisk } from './disk.ts'
 import { SimGateway } from './gateway.ts'
 import type { LineTemper } from './gateway.ts'
@@ -384,13 +384,11 @@ export class SimRun {
    */
   #publish(): void {
     const { world } = this
-    const { life } = this.#workflow
-    const state = life.deletion === undefined ? life.state : undefined
+    const state = routedState(this.#workflow.life)
     world.after(
       world.dice.chance(this.#feedLate) ? world.dice.between(500, 3_000) : world.dice.stretched(5, 300),
       () => {
-        const now = this.#workflow.life
-        const isStale = (now.deletion === undefined ? now.state : undefined) !== state
+        const isStale = routedState(this.#workflow.life) !== state
         if (isStale || this.#fed === state) return
         this.#fed = state
         for (const gateway of this.#gateways) gateway.feed(state)
