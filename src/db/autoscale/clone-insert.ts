@@ -82,7 +82,7 @@ async function insertLike(
 }
 
 function copyOf(box: SecretBox, master: InstanceRow): NewInstances {
-  const { userUuid, image, memoryMb, vcpus, args, restartPolicy } = master
+  const { userUuid, image, memoryMb, vcpus, args, restartPolicy, tags } = master
   return {
     userUuid,
     image,
@@ -91,6 +91,7 @@ function copyOf(box: SecretBox, master: InstanceRow): NewInstances {
     ...(args !== null && { args }),
     env: openEnv(box, master),
     restartPolicy,
+    tags,
     // Autoscale gives a stopped clone back. If the clone deleted itself, nothing would show that it failed,
     // and the next clone would come without a pause.
     deleteOnStop: false,

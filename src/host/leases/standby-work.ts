@@ -138,7 +138,9 @@ export class StandbyWork {
     await vmm.dropSnapshot(store.directory(instanceUuid))
     await store.dropLaunch(instanceUuid)
     try {
-      await this.launchOf(entry, AbortSignal.timeout(renewLimitMs))
+      const { image } = await this.launchOf(entry, AbortSignal.timeout(renewLimitMs))
+      // The digest in the record keeps the image on this host until the wake.
+      if (entry.record !== undefined) await entry.save({ ...entry.record, imageDigest: image.digest })
     } catch (error) {
       log.warn(
         { instance: instanceUuid, err: error },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { pinnedImages } from '../../../src/host/images/pinned-images.ts'
 import { noScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
 import { uuid } from '../agent/machine.ts'
 import { TestGateway, pass, seen } from './gateway.ts'
@@ -68,6 +69,8 @@ describe('a change of the configuration at the host', function () {
     await scene.asleep(stateful)
     assert.deepEqual(await change(1, true), { renewed: true })
     assert.deepEqual([launch()?.memoryMb, scene.hostLease.phase], [512, 'asleep'])
+    const pinned = pinnedImages(scene.live.agent.entries.values()).map(({ digest }) => digest)
+    assert.deepEqual(pinned, [`sha256:${'b'.repeat(64)}`])
     const gateway = new TestGateway(scene.live).connect()
     assert.equal((await gateway.opened()).boot, 2)
     // The gateway hears of a wake before its start is in the record.
