@@ -34,10 +34,14 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
   }
 }
 
-/** Whether the stop under way is followed by a start, so that who asks for the instance may wait for it. */
-function startsAgain({ state, startAgain }: Lifecycle): boolean {
+/**
+ * Whether the stop under way is followed by a start, so that who asks for the instance may wait for it. It is
+ * shown only of instances that were changed once: workflows that began before changes existed wrote nothing
+ * when a start came during a stop, and have to go on as they began.
+ */
+function startsAgain({ state, startAgain, config }: Lifecycle): boolean {
   const isEnding = state === InstanceState.Draining || state === InstanceState.Stopping
-  return isEnding && startAgain === true
+  return isEnding && startAgain === true && config !== undefined
 }
 
 /**
