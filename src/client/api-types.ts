@@ -4487,7 +4487,7 @@ export interface components {
             uuid?: string | null;
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
-            /** @description Any text; the entry of the answer has it. */
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /** @description Requests or connections of one instance above which the next one is woken; default 1. */
             soft_limit?: number | null;
@@ -4614,7 +4614,7 @@ export interface components {
             uuid?: "" | null;
         };
         UpdateServicesParameters: {
-            /** @description Any text; the entry of the answer has it. */
+            /** @description Returned with the entry of this change. */
             id?: string | null;
             /** @description Requests or connections of one instance above which the next one is woken; default 1. */
             soft_limit?: number | null;
@@ -10582,8 +10582,11 @@ export interface operations {
                 name?: string[];
                 details?: boolean;
                 metrics?: boolean;
+                tags?: string[];
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path?: never;
@@ -10725,8 +10728,11 @@ export interface operations {
             query?: {
                 details?: boolean;
                 metrics?: boolean;
+                tags?: string[];
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path: {
@@ -11424,6 +11430,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path?: never;
@@ -11566,6 +11574,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path: {
@@ -12472,6 +12482,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path?: never;
@@ -12578,6 +12590,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path: {
@@ -12755,6 +12769,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path?: never;
@@ -12861,6 +12877,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path: {

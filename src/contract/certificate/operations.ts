@@ -40,6 +40,7 @@ export const getCertificates = defineOperation({
   body: noParameters,
   query: detailsQuery,
   paged: true,
+  ordered: true,
   dataKey: DataKey.Certificates,
   entry: certificateDetails,
   summary: 'Status and properties of certificates',

@@ -1,0 +1,112 @@
+import { strict as assert } from 'node:assert'
+import { UnikraftCloud } from '@unikraft/cloud'
+import { startTestApi } from '../../support/api-server.ts'
+import type { TestApi, TestUser } from '../../support/api-server.ts'
+import { makeTestChain } from '../../support/certificate-maker.ts'
+import { runPythonSdk } from '../../support/python-sdk.ts'
+
+/** The last page is full, has one entry, or is empty. */
+const pageSizes = [1, 2, 3, 4, 5, 6]
+const objects = 6
+
+const sdkNames = ['instances', 'services', 'volumes', 'certificates'] as const
+const creates = {
+  instances: 'createInstances',
+  services: 'createServices',
+  volumes: 'createVolumes',
+  certificates: 'createCertificates',
+} as const
+
+describe('the iteration of an SDK', () => {
+  let api: TestApi
+  let user: TestUser
+  let bodies: Readonly<Record<(typeof sdkNames)[number], object>>
+  before(async () => {
+    api = await startTestApi()
+    const { leaf, between } = await makeTestChain(['www.example.com'])
+    bodies = {
+      instances: { image: 'hello' },
+      services: {},
+      volumes: { size_mb: 8 },
+      certificates: { cn: 'www.example.com', chain: leaf.pem + between.pem, pkey: leaf.pkey },
+    }
+  })
+  after(() => api.close())
+  beforeEach(async () => {
+    user = await api.addUser()
+  })
+
+  async function create(name: (typeof sdkNames)[number], count = objects): Promise<readonly string[]> {
+    const body = Array.from({ length: count }, () => bodies[name])
+    const entries = await user.api.call(creates[name], { body })
+    return entries.map((entry) => (entry as { uuid: string }).uuid)
+  }
+
+  const javascript = () => new UnikraftCloud({ baseUrl: api.url, token: user.token })
+
+  for (const name of sdkNames) {
+    it(`in JavaScript shows each of the ${name} once, whatever the size of the pages`, async () => {
+      const uuids = await create(name)
+      for (const pageSize of pageSizes) {
+        const shown: (string | undefined)[] = []
+        for await (const { uuid } of javascript()[name].list({ pageSize })) shown.push(uuid)
+        assert.deepEqual(shown, uuids, `pages of ${pageSize}`)
+      }
+    })
+
+    it(`in Python shows each of the ${name} once, whatever the size of the pages`, async () => {
+      const uuids = await create(name)
+      const script = `
+        shown = {}
+        for size in [${pageSizes.join(', ')}]:
+            shown[size] = [one.uuid async for one in ukc.${name}.list(page_size=size)]
+        return shown
+      `
+      const shown = await runPythonSdk(api, user, script)
+      for (const pageSize of pageSizes) assert.deepEqual(shown[pageSize], uuids, `pages of ${pageSize}`)
+    })
+
+    it(`in JavaScript can delete each of the ${name} that it shows`, async () => {
+      for (const pageSize of pageSizes) {
+        const uuids = await create(name)
+        const shown: (string | undefined)[] = []
+        for await (const { uuid } of javascript()[name].list({ pageSize })) {
+          await javascript()[name].delete({ uuid })
+          shown.push(uuid)
+        }
+        assert.deepEqual(shown, uuids, `pages of ${pageSize}`)
+      }
+    })
+
+    it(`in Python can delete each of the ${name} that it shows`, async () => {
+      // With pages of these sizes, the last page that is asked for is behind the last object.
+      for (const pageSize of [1, objects]) {
+        const uuids = await create(name)
+        const script = `
+          shown = []
+          async for one in ukc.${name}.list(page_size=${pageSize}):
+              await ukc.${name}.delete({"uuid": one.uuid})
+              shown.append(one.uuid)
+          return shown
+        `
+        assert.deepEqual(await runPythonSdk(api, user, script), uuids, `pages of ${pageSize}`)
+      }
+    })
+  }
+
+  it('in Python goes on if every second of the objects that it has shown is deleted', async () => {
+    for (const pageSize of [1, 2, objects]) {
+      const uuids = await create('volumes')
+      const script = `
+        shown = []
+        async for one in ukc.volumes.list(page_size=${pageSize}):
+            shown.append(one.uuid)
+            if len(shown) % 2 == 0:
+                await ukc.volumes.delete({"uuid": one.uuid})
+        await ukc.volumes.delete([{"uuid": uuid} for uuid in shown[::2]])
+        return shown
+      `
+      assert.deepEqual(await runPythonSdk(api, user, script), uuids, `pages of ${pageSize}`)
+    }
+  })
+})
