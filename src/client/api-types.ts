@@ -1073,6 +1073,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List images for newer clients
+         * @description As `GET /v1/images/list`, but with `url`, and with `args` as a list. Needs a token with the scope `read` or `images:push` that is not limited to services.
+         */
+        get: operations["getImages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/quotas": {
         parameters: {
             query?: never;
@@ -1517,6 +1537,23 @@ export interface paths {
         };
         /** Metrics of the process in the Prometheus text format. */
         get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The health of the API, for newer clients: `data.checks`. */
+        get: operations["v1_healthz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -8395,6 +8432,82 @@ export interface components {
                 })[];
             };
         };
+        GetImagesObject: {
+            /** @description `sha256:<hex>`, or with the name before an `@`. */
+            digest?: string | null;
+            /** @description `<name>:<tag>`, or the tag alone. */
+            tag?: string | null;
+        };
+        GetImagesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                images: {
+                    /** @description `<name>@sha256:<hex>`. */
+                    digest: string;
+                    tags: string[];
+                    /** @description The image has an initial file system. */
+                    initrd: boolean;
+                    /** @description Size with the initial file system. */
+                    size_in_bytes: number;
+                    /** @description Default arguments. */
+                    args?: string[];
+                    /** @description Arguments of the kernel. */
+                    kernel_args?: string;
+                    labels?: {
+                        [key: string]: string;
+                    };
+                    /** @description As in `image` of a creation. */
+                    url: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                images: ({
+                    /** @description `<name>@sha256:<hex>`. */
+                    digest: string;
+                    tags: string[];
+                    /** @description The image has an initial file system. */
+                    initrd: boolean;
+                    /** @description Size with the initial file system. */
+                    size_in_bytes: number;
+                    /** @description Default arguments. */
+                    args?: string[];
+                    /** @description Arguments of the kernel. */
+                    kernel_args?: string;
+                    labels?: {
+                        [key: string]: string;
+                    };
+                    /** @description As in `image` of a creation. */
+                    url: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         GetQuotasAnswer: {
             /** @constant */
             status: "success";
@@ -13233,6 +13346,46 @@ export interface operations {
             };
         };
     };
+    getImages: {
+        parameters: {
+            query?: {
+                digest?: string;
+                tag?: string;
+                namespace?: string;
+                tagged?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetImagesObject"] | components["schemas"]["GetImagesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetImagesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     getQuotas: {
         parameters: {
             query?: never;
@@ -14124,6 +14277,31 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Metrics of the process in the Prometheus text format. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    v1_healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The health of the API, for newer clients: `data.checks`. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -29,6 +29,12 @@ export const failures = {
     "Value of '{name}'{in} has too many elements: {count}, but at most {limit}",
   ),
   unknownParameter: failure(ErrorCode.UnknownParameter, 400, "Unknown parameter '{name}' in {place}"),
+  absentParameter: failure(
+    ErrorCode.NotSupported,
+    400,
+    "'{name}' in {place} is not supported here: {reason}",
+  ),
+  absentEndpoint: failure(ErrorCode.NotSupported, 400, "'{method} {path}' is not supported here: {reason}"),
   wrongType: failure(
     ErrorCode.Invalid,
     400,

@@ -4,6 +4,7 @@ import type { RequestFailure } from '../../contract/envelope.ts'
 import type { Database } from '../../db/database.ts'
 import { databaseAnswers } from '../database-check.ts'
 import { allowedMethods } from '../allowed-methods.ts'
+import { absentEndpoint } from './absent-endpoint.ts'
 import type { ApiContext, ApiMiddleware } from '../request-state.ts'
 
 /** Turns every failure of a request into an envelope, including a path or a method that does not exist. */
@@ -22,6 +23,8 @@ export function errorEnvelope(database: Pick<Database, 'check'>): ApiMiddleware 
 }
 
 function unmatched(ctx: ApiContext): RequestError {
+  const absent = absentEndpoint(ctx)
+  if (absent !== undefined) return absent
   const allowed = allowedMethods(ctx.path)
   if (allowed.length === 0) return new RequestError([problem('noEndpoint', { path: ctx.path })])
   const list = allowed.join(', ')

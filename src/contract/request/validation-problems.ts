@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import type { TSchema } from 'typebox'
+import { whyAbsent } from '../absent-features.ts'
 import { problem, rangeProblem } from '../errors.ts'
 import type { Problem } from '../errors.ts'
 import { firstFlaw } from '../../domain/plain-text.ts'
@@ -117,7 +118,10 @@ function unknownProperty(error: ErrorObject, { place, prefix }: Where): Problem 
     const reason = `'${shortened(key)}' cannot be the name of a variable: expected ${envNameRule}`
     return problem('invalidContent', { name: path, place, reason })
   }
-  return problem('unknownParameter', { name: joined(path, shortened(key)), place })
+  const name = joined(path, shortened(key))
+  const reason = whyAbsent(key)
+  if (reason === undefined) return problem('unknownParameter', { name, place })
+  return problem('absentParameter', { name, place, reason })
 }
 
 /** A wrong word in a list is reported as a flag of that list, any other as the value of its parameter. */

@@ -30,6 +30,7 @@ const ofAccount = new Set([
   'listVolumes',
   'explainVolumes',
   'listImages',
+  'getImages',
   'getQuotas',
   'getUsers',
   'createUsers',

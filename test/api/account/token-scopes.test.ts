@@ -58,6 +58,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   listVolumes: [Read, Operate],
   explainVolumes: [Read, Operate],
   listImages: [Read, Operate, ImagesPush],
+  getImages: [Read, Operate, ImagesPush],
   getQuotas: [Read, Operate],
   getUsers: [Read, Operate],
   createUsers: [],

@@ -61,6 +61,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   listVolumes: nothing,
   explainVolumes: nothing,
   listImages: nothing,
+  getImages: nothing,
   getQuotas: nothing,
   getUsers: nothing,
   getInstallation: nothing,
