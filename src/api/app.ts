@@ -37,6 +37,7 @@ import { certificatesDelete } from './certificate/delete.ts'
 import { certificatesExplain } from './certificate/explain.ts'
 import { certificatesList } from './certificate/list.ts'
 import { certificatesStatus } from './certificate/status.ts'
+import { certificatesUpdate } from './certificate/update.ts'
 import { eventsList } from './event/list.ts'
 import { StreamPlaces } from './stream-places.ts'
 import { eventsStream } from './event/stream.ts'
@@ -122,6 +123,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     deleteAutoscalePolicies: policiesDelete(deps),
     createCertificates: certificatesCreate(deps),
     getCertificates: certificatesStatus(deps),
+    updateCertificates: certificatesUpdate(deps),
     deleteCertificates: certificatesDelete(deps),
     listCertificates: certificatesList(deps),
     explainCertificates: certificatesExplain(deps),

@@ -761,7 +761,11 @@ export interface paths {
          * @description Without identifiers all certificates are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
          */
         get: operations["getCertificates"];
-        put?: never;
+        /**
+         * Replace the contents of uploaded certificates
+         * @description The new chain has to be for the same domain. Domains that use the certificate have it within a second. A certificate that was requested is renewed by itself and can not be replaced. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["updateCertificates"];
         /**
          * Upload certificates
          * @description Uploads one certificate per object of the body. It is `valid` at once, is taken by domains that are created from then on, and is not renewed. Needs a token with the scope `operate` that is not limited to services.
@@ -789,7 +793,11 @@ export interface paths {
          * @description Without identifiers all certificates are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
          */
         get: operations["getCertificatesLocal"];
-        put?: never;
+        /**
+         * Replace the contents of uploaded certificates
+         * @description The new chain has to be for the same domain. Domains that use the certificate have it within a second. A certificate that was requested is renewed by itself and can not be replaced. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["updateCertificatesLocal"];
         post?: never;
         /**
          * Delete certificates
@@ -7353,6 +7361,182 @@ export interface components {
                 })[];
             };
         };
+        UpdateCertificatesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description PEM: the certificate and those that lead to its issuer, in any order. The root can be left out. */
+            chain: string;
+            /** @description PEM: the private key, RSA or EC, without a passphrase. It is never returned. */
+            pkey: string;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        UpdateCertificatesParameters: {
+            /** @description PEM: the certificate and those that lead to its issuer, in any order. The root can be left out. */
+            chain: string;
+            /** @description PEM: the private key, RSA or EC, without a passphrase. It is never returned. */
+            pkey: string;
+        };
+        UpdateCertificatesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                certificates: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description Without a final dot. */
+                    common_name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "pending" | "valid" | "error";
+                    /** @description Why the state is `error`, or the last attempt to get or renew the certificate failed. */
+                    reason?: string;
+                    /** @description Only while the state is `pending`. */
+                    validation?: {
+                        /** @description Attempts made. */
+                        attempt: number;
+                        /**
+                         * Format: date-time
+                         * @description The next attempt.
+                         */
+                        next?: string;
+                    };
+                    /** @description As in RFC 4514. */
+                    subject?: string;
+                    /** @description As in RFC 4514. */
+                    issuer?: string;
+                    /** @description Hexadecimal, in upper case. */
+                    serial_number?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_before?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_after?: string;
+                    /** @description Services with domains that it serves. */
+                    service_groups?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                certificates: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description Without a final dot. */
+                    common_name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "pending" | "valid" | "error";
+                    /** @description Why the state is `error`, or the last attempt to get or renew the certificate failed. */
+                    reason?: string;
+                    /** @description Only while the state is `pending`. */
+                    validation?: {
+                        /** @description Attempts made. */
+                        attempt: number;
+                        /**
+                         * Format: date-time
+                         * @description The next attempt.
+                         */
+                        next?: string;
+                    };
+                    /** @description As in RFC 4514. */
+                    subject?: string;
+                    /** @description As in RFC 4514. */
+                    issuer?: string;
+                    /** @description Hexadecimal, in upper case. */
+                    serial_number?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_before?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_after?: string;
+                    /** @description Services with domains that it serves. */
+                    service_groups?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         DeleteCertificatesObject: {
             /** @description Identifier given at creation. */
             uuid?: string | null;
@@ -12628,6 +12812,42 @@ export interface operations {
             };
         };
     };
+    updateCertificates: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateCertificatesObject"] | components["schemas"]["UpdateCertificatesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     createCertificates: {
         parameters: {
             query?: never;
@@ -12722,6 +12942,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    updateCertificatesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateCertificatesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateCertificatesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

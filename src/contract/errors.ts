@@ -194,6 +194,11 @@ export const failures = {
     200,
     "Certificate '{name}' expired at {at}: upload a renewed one, and give that or none",
   ),
+  certificateRenewsItself: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Certificate '{name}' was requested, and is renewed by itself: upload one for the domain and give it that instead",
+  ),
   certificateAttached: failure(
     ErrorCode.Attached,
     200,

@@ -2,6 +2,7 @@ import { TokenScope } from '../domain/account/token-scope.ts'
 import {
   createCertificates,
   deleteCertificates,
+  updateCertificates,
   explainCertificates,
   getCertificates,
   listCertificates,
@@ -137,6 +138,7 @@ export const operations = {
   deleteAutoscalePolicies,
   createCertificates,
   getCertificates,
+  updateCertificates,
   deleteCertificates,
   listCertificates,
   explainCertificates,

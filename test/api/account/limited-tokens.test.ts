@@ -19,6 +19,7 @@ const ofAccount = new Set([
   'createServices',
   'createCertificates',
   'getCertificates',
+  'updateCertificates',
   'deleteCertificates',
   'listCertificates',
   'explainCertificates',

@@ -47,6 +47,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   deleteAutoscalePolicies: [Operate],
   createCertificates: [Operate],
   getCertificates: [Read, Operate],
+  updateCertificates: [Operate],
   deleteCertificates: [Operate],
   listCertificates: [Read, Operate],
   explainCertificates: [Read, Operate],

@@ -100,6 +100,21 @@ describe('both newer SDKs', () => {
     assert.partialDeepStrictEqual(read, { name: 'py', common_name: 'www.example.com', state: 'valid' })
   })
 
+  it('replace the contents of an uploaded certificate', async () => {
+    const next = await makeTestChain(['www.example.com'])
+    const renewed = { chain: next.leaf.pem + next.between.pem, pkey: next.leaf.pkey }
+    await ukc.certificates.create({ name: 'shop', common_name: 'www.example.com', ...pem })
+    const before = await ukc.certificates.get({ name: 'shop' })
+    const after = await ukc.certificates.get({ name: 'shop' }).update(renewed)
+    assert.equal(after.uuid, before.uuid)
+    assert.notEqual(after.serial_number, before.serial_number)
+    const again = await python(`
+      chain, pkey = ${JSON.stringify(pem.chain)}, ${JSON.stringify(pem.pkey)}
+      return await ukc.certificates.get(name="shop").update(chain=chain, pkey=pkey)
+    `)
+    assert.equal(again.serial_number, before.serial_number)
+  })
+
   it('list images, and read the quotas and the health', async () => {
     const platform = ukc.api.platform
     const images = await platform.images.getImages({ tag: 'hello:latest' })
