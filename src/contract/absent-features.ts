@@ -69,7 +69,7 @@ const absentEndpoints: readonly AbsentEndpoint[] = [
   },
   {
     methods: ['PATCH'],
-    path: /^\/v1\/volumes(?:\/[^/]+)?$/,
+    path: /^\/v1\/volumes(?:\/[\da-f-]{36})?$/,
     reason: 'a volume can not be changed; create another one, and copy what is on it',
   },
   {

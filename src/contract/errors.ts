@@ -35,6 +35,11 @@ export const failures = {
     "'{name}' in {place} is not supported here: {reason}",
   ),
   absentEndpoint: failure(ErrorCode.NotSupported, 400, "'{method} {path}' is not supported here: {reason}"),
+  absentMethod: failure(
+    ErrorCode.WrongMethod,
+    405,
+    "'{method} {path}' is not supported here: {reason}; allowed methods: {allowed}",
+  ),
   wrongType: failure(
     ErrorCode.Invalid,
     400,

@@ -1,4 +1,5 @@
-import { RequestError, problem, requestError } from '../../contract/errors.ts'
+import { whyNoEndpoint } from '../../contract/absent-features.ts'
+import { RequestError, requestError } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/errors.ts'
 import type { RequestFailure } from '../../contract/envelope.ts'
 import type { Database } from '../../db/database.ts'
@@ -23,14 +24,13 @@ export function errorEnvelope(database: Pick<Database, 'check'>): ApiMiddleware 
 }
 
 function unmatched(ctx: ApiContext): RequestError {
-  const absent = absentEndpoint(ctx)
-  if (absent !== undefined) return absent
-  const allowed = allowedMethods(ctx.path)
-  if (allowed.length === 0) return new RequestError([problem('noEndpoint', { path: ctx.path })])
+  const { method, path } = ctx
+  const allowed = allowedMethods(path)
+  if (allowed.length === 0) return absentEndpoint(ctx) ?? requestError('noEndpoint', { path })
   const list = allowed.join(', ')
-  return new RequestError([problem('wrongMethod', { method: ctx.method, path: ctx.path, allowed: list })], {
-    Allow: list,
-  })
+  const reason = whyNoEndpoint(method, path)
+  const name = reason === undefined ? 'wrongMethod' : 'absentMethod'
+  return requestError(name, { method, path, allowed: list, reason: reason ?? '' }, { Allow: list })
 }
 
 /**
