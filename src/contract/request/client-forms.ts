@@ -1,10 +1,11 @@
-import { whyAbsent } from '../absent-features.ts'
 import { problem } from '../errors.ts'
 import type { Problem } from '../errors.ts'
 import type { Operation } from '../operation.ts'
 import { isJsonObject } from './objects.ts'
 import type { JsonObject } from './objects.ts'
 import { changedProps, plainChange } from './plain-change.ts'
+import { unknownParameter } from './unknown-parameter.ts'
+import { shortened } from './validation-problems.ts'
 
 /** One object of a body in the form of the schema, or the first thing in it that can not be said there. */
 export interface PlainForm {
@@ -55,19 +56,15 @@ function plainImage(item: JsonObject, where: Where): PlainForm {
   const { image, ...rest } = item
   if (!isJsonObject(image)) return { item }
   const { url, pull_policy: pullPolicy, ...others } = image
-  const refused = Object.keys(others).find((key) => (others[key] ?? null) !== null)
-  if (refused !== undefined)
-    return { item, problem: unknownPart(`image.${refused}`, imageReasons[refused], where) }
+  const { place, prefix } = where
   if (pullPolicy === 'never') {
-    const reason = "the policy 'never' is not there: an image is fetched where it is missing"
-    return { item, problem: unknownPart('image.pull_policy', reason, where) }
+    const reason = "an image is fetched where it is missing, so there is no policy 'never'"
+    const name = `${prefix}image.pull_policy`
+    return { item, problem: problem('absentParameter', { name, place, reason }) }
   }
-  return { item: { ...rest, image: url } }
-}
-
-const imageReasons: Readonly<Record<string, string>> = {
-  credentials: 'images come from the registry of this platform alone, with the rights of the token',
-  headers: 'images come from the registry of this platform alone',
+  if ((url ?? null) === null)
+    return { item, problem: problem('missingParameter', { name: `${prefix}image.url`, place }) }
+  return { item: { ...rest, image: url }, ...unknownIn('image', others, where) }
 }
 
 /** `common_name` is the newer word for `cn`, and counts where both are given. */
@@ -81,15 +78,16 @@ function plainMaster(item: JsonObject, where: Where): PlainForm {
   const { create_args: args, ...rest } = item
   if (!isJsonObject(args) || (item['master'] ?? null) !== null) return { item }
   const { template, ...others } = args
-  const refused = Object.keys(others).find((key) => (others[key] ?? null) !== null)
-  if (refused !== undefined)
-    return { item, problem: unknownPart(`create_args.${refused}`, whyAbsent(refused), where) }
-  return { item: { ...rest, master: template } }
+  return { item: { ...rest, master: template }, ...unknownIn('create_args', others, where) }
 }
 
-/** The problem of a parameter that is unknown, with the reason if it is one that clients have. */
-export function unknownPart(name: string, reason: string | undefined, { place, prefix }: Where): Problem {
-  const shown = `${prefix}${name}`
-  if (reason === undefined) return problem('unknownParameter', { name: shown, place })
-  return problem('absentParameter', { name: shown, place, reason })
+/** The problem of the first of these parts that has a value. */
+function unknownIn(
+  whole: string,
+  parts: JsonObject,
+  { place, prefix }: Where,
+): { readonly problem?: Problem } {
+  const key = Object.keys(parts).find((each) => (parts[each] ?? null) !== null)
+  if (key === undefined) return {}
+  return { problem: unknownParameter({ key, name: `${prefix}${whole}.${shortened(key)}`, place }) }
 }

@@ -8,6 +8,7 @@ import { Scope, identifiersOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 import { ListOrder } from './parsed-request.ts'
 import type { Page, Target } from './parsed-request.ts'
+import { unknownParameter } from './unknown-parameter.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
 import { coercingValidator } from './validators.ts'
 
@@ -89,7 +90,7 @@ export function queryParser(
       const isList = isListOfQuery || identifiers.includes(name) || Object.hasOwn(objectProperties, name)
       const isKnown = isList || ofQuery !== undefined
       if (!isKnown) {
-        problems.push(problem('unknownParameter', { name: shortened(name), place }))
+        problems.push(unknownParameter({ key: name, name: shortened(name), place }))
       } else if ((isList ? listed(values) : values).includes('')) {
         problems.push(problem('emptyParameter', { name }))
       } else if (identifiers.includes(name)) {
