@@ -94,6 +94,15 @@ describe('the iteration of an SDK', () => {
     })
   }
 
+  it('in Python with another User-Agent shows the last entry twice if a further page is empty', async () => {
+    const uuids = await create('volumes')
+    const script = `
+      async with UnikraftCloud(base_url=sys.argv[1], token=sys.argv[2], user_agent="mine") as other:
+          return [one.uuid async for one in other.volumes.list(page_size=${objects})]
+    `
+    assert.deepEqual(await runPythonSdk(api, user, script), [...uuids, uuids.at(-1)])
+  })
+
   it('in Python goes on if every second of the objects that it has shown is deleted', async () => {
     for (const pageSize of [1, 2, objects]) {
       const uuids = await create('volumes')
