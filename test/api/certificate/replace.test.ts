@@ -104,7 +104,7 @@ describe('the contents of an uploaded certificate', () => {
   it('are refused for a certificate that was requested, which is renewed by itself', async () => {
     const service = { services: [{ port: 443 }], domains: [{ name: `${cn}.` }] }
     const made = await user.api.one('createServices', { body: service })
-    const { name } = made.domains![0]!.certificate!
+    const { name } = made.domains[0]!.certificate!
     const { entries } = await replace({ name, ...second })
     assert.partialDeepStrictEqual(entries[0], { status: 'error', error: 24 })
   })
