@@ -28,6 +28,7 @@ const known = {
   pebble: ['/usr/bin/pebble', 'is the authority that certificates are ordered from'],
   wrk: ['/usr/bin/wrk', 'measures'],
   chromium: ['/usr/bin/chromium', 'opens published pages as a person would'],
+  'python3-pip': ['/usr/bin/pip3', 'installs the Python SDK that the tests call the API with'],
   'libnss3-tools': ['/usr/bin/certutil', "lets that browser trust the stack's certificates"],
 }
 

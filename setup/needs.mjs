@@ -42,6 +42,8 @@ const tests = [
   'temporalServer',
   'loadTools',
   'prometheus',
+  'python3-pip',
+  'pythonSdk',
 ]
 
 /** The sections of `npm run bench` in the order of their run, with what each of them needs. */

@@ -5,6 +5,7 @@ import { kernel } from './kernel.mjs'
 import { loadTools } from './load-tools.mjs'
 import { npmPackages } from './npm-packages.mjs'
 import { prometheus } from './prometheus.mjs'
+import { pythonSdk } from './python-sdk.mjs'
 import { registry } from './registry.mjs'
 import { sampleImages } from './sample-images.mjs'
 import { temporalCli } from './temporal-cli.mjs'
@@ -28,6 +29,7 @@ export const things = {
   temporalCli,
   loadTools,
   prometheus,
+  pythonSdk,
   testServer,
   temporalServer,
 }

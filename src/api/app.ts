@@ -12,6 +12,7 @@ import { sessionRouter } from './console/session-endpoints.ts'
 import type { ApiDeps } from './deps.ts'
 import { feedRouter } from './internal/feed-endpoints.ts'
 import { internalRouter } from './internal/node-endpoints.ts'
+import { refuseAbsentEndpoints } from './middleware/absent-endpoint.ts'
 import { accessLog } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { below } from './middleware/below.ts'
@@ -36,10 +37,13 @@ import { certificatesDelete } from './certificate/delete.ts'
 import { certificatesExplain } from './certificate/explain.ts'
 import { certificatesList } from './certificate/list.ts'
 import { certificatesStatus } from './certificate/status.ts'
+import { certificatesUpdate } from './certificate/update.ts'
 import { eventsList } from './event/list.ts'
 import { StreamPlaces } from './stream-places.ts'
 import { eventsStream } from './event/stream.ts'
 import { imagesList } from './image/list.ts'
+import { imagesStatus } from './image/status.ts'
+import { healthzRouter } from './healthz.ts'
 import { hostsCordon } from './host/cordon.ts'
 import { hostsExplain } from './host/explain.ts'
 import { hostsStatus } from './host/status.ts'
@@ -119,6 +123,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     deleteAutoscalePolicies: policiesDelete(deps),
     createCertificates: certificatesCreate(deps),
     getCertificates: certificatesStatus(deps),
+    updateCertificates: certificatesUpdate(deps),
     deleteCertificates: certificatesDelete(deps),
     listCertificates: certificatesList(deps),
     explainCertificates: certificatesExplain(deps),
@@ -130,6 +135,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     listVolumes: volumesList(deps),
     explainVolumes: volumesExplain(deps),
     listImages: imagesList(deps),
+    getImages: imagesStatus(deps),
     getQuotas: usersQuotas(deps),
     getUsers: usersStatus(deps),
     createUsers: usersCreate(deps),
@@ -176,6 +182,8 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   )
   app.use(below(forTokens, concurrencyLimit()))
   app.use(prometheusRouter(deps).routes())
+  app.use(healthzRouter(deps).routes())
+  app.use(below(['/v1'], refuseAbsentEndpoints()))
   app.use(below(['/v1'], readBody()))
   app.use(operationRouter(deps).routes())
   // Koa reports here that it could not send an answer. The client has closed the connection by then.

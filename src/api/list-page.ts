@@ -1,4 +1,5 @@
 import { RequestError, problem } from '../contract/errors.ts'
+import { ListOrder } from '../contract/request/parsed-request.ts'
 import type { Page } from '../contract/request/parsed-request.ts'
 import type { ListPage } from '../db/identifiers.ts'
 import { listPosition } from '../db/list-position.ts'
@@ -15,14 +16,17 @@ export async function listPage(
   call: Call,
   { page, list, kind }: { readonly page: Page; readonly list: List; readonly kind: string },
 ): Promise<ListPage> {
-  const { count, offset, after } = page
-  const size = count === undefined ? {} : { count }
-  if (after === undefined) return offset === undefined ? size : { ...size, from: offset }
+  const { count, offset, after, isInclusive, order } = page
+  const newestFirst = order === ListOrder.NewestFirst
+  const part = { ...(count !== undefined && { count }), ...(newestFirst && { newestFirst }) }
+  if (after === undefined) return offset === undefined ? part : { ...part, from: offset }
   const { userUuid, services } = call.identity
   const afterPosition = await listPosition(deps.database, { list, userUuid, services, uuid: after })
   if (afterPosition === undefined) {
     const reason = `no ${kind} with uuid '${after}', nor was it deleted lately: read the list from its beginning`
     throw new RequestError([problem('invalidContent', { name: 'from', place: 'the query', reason })])
   }
-  return { ...size, afterPosition }
+  // Positions are whole numbers, so the neighbour's place is before the entry itself.
+  const neighbour = newestFirst ? afterPosition + 1 : afterPosition - 1
+  return { ...part, afterPosition: isInclusive ? neighbour : afterPosition }
 }

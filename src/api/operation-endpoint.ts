@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { maxWaitMs } from '../contract/limits.ts'
 import type { Operation } from '../contract/operation.ts'
 import { reservedObjectNames } from '../contract/operations.ts'
+import { entriesFor } from '../contract/request/inclusive-cursor.ts'
 import { requestParser } from '../contract/request/parser.ts'
 import { answerEnvelope } from './answer-envelope.ts'
 import type { Handler } from './call.ts'
@@ -45,6 +46,7 @@ export function operationEndpoint<O extends Operation>(
     const { body } = ctx.state
     const request = parse({
       query: ctx.querystring,
+      userAgent: ctx.get('User-Agent'),
       ...(owner === undefined ? {} : { owner }),
       ...(object === undefined ? {} : { object }),
       ...(body === undefined ? {} : { body }),
@@ -73,7 +75,7 @@ export function operationEndpoint<O extends Operation>(
     }
     const text = explanationAnswer(operation, ctx.get('Accept'), answer.entries)
     if (text !== undefined) ctx.type = 'text/plain; charset=utf-8'
-    ctx.body = text ?? answerEnvelope(operation.dataKey, answer.entries)
+    ctx.body = text ?? answerEnvelope(operation.dataKey, entriesFor(request.page, answer.entries))
   }
 }
 

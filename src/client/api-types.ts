@@ -761,7 +761,11 @@ export interface paths {
          * @description Without identifiers all certificates are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
          */
         get: operations["getCertificates"];
-        put?: never;
+        /**
+         * Replace the contents of uploaded certificates
+         * @description The new chain has to be for the same domain. Domains that use the certificate have it within a second. A certificate that was requested is renewed by itself and can not be replaced. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["updateCertificates"];
         /**
          * Upload certificates
          * @description Uploads one certificate per object of the body. It is `valid` at once, is taken by domains that are created from then on, and is not renewed. Needs a token with the scope `operate` that is not limited to services.
@@ -789,7 +793,11 @@ export interface paths {
          * @description Without identifiers all certificates are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
          */
         get: operations["getCertificatesLocal"];
-        put?: never;
+        /**
+         * Replace the contents of uploaded certificates
+         * @description The new chain has to be for the same domain. Domains that use the certificate have it within a second. A certificate that was requested is renewed by itself and can not be replaced. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["updateCertificatesLocal"];
         post?: never;
         /**
          * Delete certificates
@@ -1065,6 +1073,26 @@ export interface paths {
          * @description All filters of one object must match; an array of objects selects images that match any of them. Needs a token with the scope `read` or `images:push` that is not limited to services.
          */
         get: operations["listImages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List images for newer clients
+         * @description As `GET /v1/images/list`, but with `url`, and with `args` as a list. Needs a token with the scope `read` or `images:push` that is not limited to services.
+         */
+        get: operations["getImages"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1517,6 +1545,23 @@ export interface paths {
         };
         /** Metrics of the process in the Prometheus text format. */
         get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The health of the API, for newer clients: `data.checks`. */
+        get: operations["v1_healthz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7316,6 +7361,182 @@ export interface components {
                 })[];
             };
         };
+        UpdateCertificatesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description PEM: the certificate and those that lead to its issuer, in any order. The root can be left out. */
+            chain: string;
+            /** @description PEM: the private key, RSA or EC, without a passphrase. It is never returned. */
+            pkey: string;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        UpdateCertificatesParameters: {
+            /** @description PEM: the certificate and those that lead to its issuer, in any order. The root can be left out. */
+            chain: string;
+            /** @description PEM: the private key, RSA or EC, without a passphrase. It is never returned. */
+            pkey: string;
+        };
+        UpdateCertificatesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                certificates: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description Without a final dot. */
+                    common_name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "pending" | "valid" | "error";
+                    /** @description Why the state is `error`, or the last attempt to get or renew the certificate failed. */
+                    reason?: string;
+                    /** @description Only while the state is `pending`. */
+                    validation?: {
+                        /** @description Attempts made. */
+                        attempt: number;
+                        /**
+                         * Format: date-time
+                         * @description The next attempt.
+                         */
+                        next?: string;
+                    };
+                    /** @description As in RFC 4514. */
+                    subject?: string;
+                    /** @description As in RFC 4514. */
+                    issuer?: string;
+                    /** @description Hexadecimal, in upper case. */
+                    serial_number?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_before?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_after?: string;
+                    /** @description Services with domains that it serves. */
+                    service_groups?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                certificates: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the certificate. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description Without a final dot. */
+                    common_name?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "pending" | "valid" | "error";
+                    /** @description Why the state is `error`, or the last attempt to get or renew the certificate failed. */
+                    reason?: string;
+                    /** @description Only while the state is `pending`. */
+                    validation?: {
+                        /** @description Attempts made. */
+                        attempt: number;
+                        /**
+                         * Format: date-time
+                         * @description The next attempt.
+                         */
+                        next?: string;
+                    };
+                    /** @description As in RFC 4514. */
+                    subject?: string;
+                    /** @description As in RFC 4514. */
+                    issuer?: string;
+                    /** @description Hexadecimal, in upper case. */
+                    serial_number?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_before?: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    not_after?: string;
+                    /** @description Services with domains that it serves. */
+                    service_groups?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        name: string;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         DeleteCertificatesObject: {
             /** @description Identifier given at creation. */
             uuid?: string | null;
@@ -8373,6 +8594,82 @@ export interface components {
                     labels?: {
                         [key: string]: string;
                     };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetImagesObject: {
+            /** @description `sha256:<hex>`, or with the name before an `@`. */
+            digest?: string | null;
+            /** @description `<name>:<tag>`, or the tag alone. */
+            tag?: string | null;
+        };
+        GetImagesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                images: {
+                    /** @description `<name>@sha256:<hex>`. */
+                    digest: string;
+                    tags: string[];
+                    /** @description The image has an initial file system. */
+                    initrd: boolean;
+                    /** @description Size with the initial file system. */
+                    size_in_bytes: number;
+                    /** @description Default arguments. */
+                    args?: string[];
+                    /** @description Arguments of the kernel. */
+                    kernel_args?: string;
+                    labels?: {
+                        [key: string]: string;
+                    };
+                    /** @description As in `image` of a creation. */
+                    url: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                images: ({
+                    /** @description `<name>@sha256:<hex>`. */
+                    digest: string;
+                    tags: string[];
+                    /** @description The image has an initial file system. */
+                    initrd: boolean;
+                    /** @description Size with the initial file system. */
+                    size_in_bytes: number;
+                    /** @description Default arguments. */
+                    args?: string[];
+                    /** @description Arguments of the kernel. */
+                    kernel_args?: string;
+                    labels?: {
+                        [key: string]: string;
+                    };
+                    /** @description As in `image` of a creation. */
+                    url: string;
                 } | {
                     /** @constant */
                     status: "error";
@@ -10582,8 +10879,11 @@ export interface operations {
                 name?: string[];
                 details?: boolean;
                 metrics?: boolean;
+                tags?: string[];
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path?: never;
@@ -10725,8 +11025,11 @@ export interface operations {
             query?: {
                 details?: boolean;
                 metrics?: boolean;
+                tags?: string[];
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path: {
@@ -11424,6 +11727,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path?: never;
@@ -11566,6 +11871,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path: {
@@ -12472,6 +12779,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path?: never;
@@ -12490,6 +12799,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    updateCertificates: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateCertificatesObject"] | components["schemas"]["UpdateCertificatesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateCertificatesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -12578,6 +12923,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path: {
@@ -12595,6 +12942,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetCertificatesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    updateCertificatesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateCertificatesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateCertificatesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -12755,6 +13138,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path?: never;
@@ -12861,6 +13246,8 @@ export interface operations {
                 details?: boolean;
                 count?: number;
                 from?: string;
+                order?: "asc" | "desc";
+                sortby?: "create_time";
             };
             header?: never;
             path: {
@@ -13202,6 +13589,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListImagesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getImages: {
+        parameters: {
+            query?: {
+                digest?: string;
+                tag?: string;
+                namespace?: string;
+                tagged?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetImagesObject"] | components["schemas"]["GetImagesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetImagesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -14106,6 +14533,31 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Metrics of the process in the Prometheus text format. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Failure. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    v1_healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The health of the API, for newer clients: `data.checks`. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -29,6 +29,17 @@ export const failures = {
     "Value of '{name}'{in} has too many elements: {count}, but at most {limit}",
   ),
   unknownParameter: failure(ErrorCode.UnknownParameter, 400, "Unknown parameter '{name}' in {place}"),
+  absentParameter: failure(
+    ErrorCode.NotSupported,
+    400,
+    "'{name}' in {place} is not supported here: {reason}",
+  ),
+  absentEndpoint: failure(ErrorCode.NotSupported, 400, "'{method} {path}' is not supported here: {reason}"),
+  absentMethod: failure(
+    ErrorCode.WrongMethod,
+    405,
+    "'{method} {path}' is not supported here: {reason}; allowed methods: {allowed}",
+  ),
   wrongType: failure(
     ErrorCode.Invalid,
     400,
@@ -187,6 +198,11 @@ export const failures = {
     ErrorCode.CannotBeUsed,
     200,
     "Certificate '{name}' expired at {at}: upload a renewed one, and give that or none",
+  ),
+  certificateRenewsItself: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Certificate '{name}' was requested, and is renewed by itself: upload one for the domain and give it that instead",
   ),
   certificateAttached: failure(
     ErrorCode.Attached,

@@ -94,6 +94,8 @@ export interface Operation<
   readonly query: Q
   /** Present if `count` and `from` select a page of the result. */
   readonly paged?: true
+  /** Present if `order` and `sortby` give the order of a list of all objects. */
+  readonly ordered?: true
   /**
    * Another form of the body: `ids` names several objects, and the parameters beside it apply to all of them.
    */

@@ -2,6 +2,7 @@ import { TokenScope } from '../domain/account/token-scope.ts'
 import {
   createCertificates,
   deleteCertificates,
+  updateCertificates,
   explainCertificates,
   getCertificates,
   listCertificates,
@@ -19,7 +20,7 @@ import {
 import { followEvents, listEvents } from './event/operations.ts'
 import { noParameters } from './fields.ts'
 import { cordonHosts, explainHosts, getHosts, uncordonHosts } from './host/operations.ts'
-import { imageEntry, imageFilterBody, imageQuery } from './image/schemas.ts'
+import { imageEntry, imageFilterBody, imageQuery, linkedImageEntry } from './image/schemas.ts'
 import {
   createInstances,
   deleteInstances,
@@ -79,6 +80,15 @@ export const listImages = defineOperation({
     'All filters of one object must match; an array of objects selects images that match any of them.',
 })
 
+export const getImages = defineOperation({
+  ...listImages,
+  id: 'getImages',
+  path: '/v1/images',
+  entry: linkedImageEntry,
+  summary: 'List images for newer clients',
+  description: 'As `GET /v1/images/list`, but with `url`, and with `args` as a list.',
+})
+
 export const getQuotas = defineOperation({
   id: 'getQuotas',
   method: 'GET',
@@ -128,6 +138,7 @@ export const operations = {
   deleteAutoscalePolicies,
   createCertificates,
   getCertificates,
+  updateCertificates,
   deleteCertificates,
   listCertificates,
   explainCertificates,
@@ -139,6 +150,7 @@ export const operations = {
   listVolumes,
   explainVolumes,
   listImages,
+  getImages,
   getQuotas,
   getUsers,
   createUsers,
@@ -190,7 +202,7 @@ export const endpointParents: ReadonlySet<string> = new Set(
 )
 
 /**
- * The endpoints that are not in the table. They have no `/v1` and no envelope of objects. `tokenScopes` is as
+ * The endpoints that are not in the table. They have no envelope of objects. `tokenScopes` is as
  * in the table; which actions a token of the registry gets is decided in `src/api/image/registry-tokens.ts`.
  */
 export const plainEndpoints = [
@@ -201,6 +213,12 @@ export const plainEndpoints = [
     path: '/metrics',
     authenticated: false,
     summary: 'Metrics of the process in the Prometheus text format.',
+  },
+  {
+    path: '/v1/healthz',
+    authenticated: true,
+    tokenScopes: [TokenScope.Read, TokenScope.ImagesPush, TokenScope.Metrics],
+    summary: 'The health of the API, for newer clients: `data.checks`.',
   },
   {
     path: '/platform/targets',

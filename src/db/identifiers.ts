@@ -3,14 +3,22 @@ import { isUuid } from '../domain/object-name.ts'
 /** How a request names an object. A name has the form that `parseObjectName` returns. */
 export type Identifier = { readonly uuid: string } | { readonly name: string }
 
-/** A page of a list. Lists are in the order of creation. */
+/** A page of a list. Lists are in the order of creation, or in the reverse of it. */
 export interface ListPage {
   /** How many entries the page has at most. Absent: all of them. */
   readonly count?: number
   /** How many of the first entries are left out. */
   readonly from?: number
-  /** Only entries that were created after the entry with this `position`. */
+  /** Only entries that come after the entry with this `position`. */
   readonly afterPosition?: number
+  readonly newestFirst?: boolean
+}
+
+/** How the rows of a page compare with its `position`, and the direction in which they are read. */
+export function pageBounds({ afterPosition, newestFirst = false }: ListPage) {
+  return newestFirst
+    ? ({ side: '<', position: afterPosition ?? Number.MAX_SAFE_INTEGER, direction: 'desc' } as const)
+    : ({ side: '>', position: afterPosition ?? 0, direction: 'asc' } as const)
 }
 
 /**

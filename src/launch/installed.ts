@@ -30,6 +30,9 @@ export interface Installed {
    * `promtool`.
    */
   readonly prometheus?: string
+  readonly python?: string
+  /** The directory of the Python SDK and of the packages that it needs, for PYTHONPATH. */
+  readonly pythonSdk?: string
   readonly testServer?: string
   readonly temporalServer?: string
   readonly temporalSqlTool?: string

@@ -47,7 +47,7 @@ const plans: readonly GroupPlan[] = [
   { name: 'images', testTimeoutMs: 60_000, limitMs: 300_000 },
   { name: 'replay', testTimeoutMs: 60_000, limitMs: 240_000 },
   { name: 'workflow', testTimeoutMs: 60_000, limitMs: 1_000_000 },
-  { name: 'api', testTimeoutMs: 60_000, limitMs: 500_000 },
+  { name: 'api', testTimeoutMs: 60_000, limitMs: 1_000_000 },
   { name: 'gateway', testTimeoutMs: 60_000, limitMs: 500_000 },
   { name: 'sim', testTimeoutMs: 300_000, limitMs: 600_000 },
   { name: 'fault', testTimeoutMs: 240_000, limitMs: 3_000_000, waits: true, isHost: true },

@@ -60,6 +60,7 @@ export function kindOf({ dataKey }: Operation) {
 export const requiredParameters: Readonly<Record<string, object>> = {
   attachVolumes: { attach_to: { name: 'nobody' }, at: '/data' },
   createAutoscale: { master: { name: 'nobody' } },
+  updateCertificates: { chain: certificate.pem, pkey: certificate.pkey },
   setUserQuotas: { hard: { instances: 100_000 } },
 }
 

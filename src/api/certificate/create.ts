@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { createCertificates } from '../../contract/certificate/operations.ts'
+import { createCertificates } from '../../contract/certificate/operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import { RequestError } from '../../contract/errors.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
@@ -37,6 +37,7 @@ export function certificatesCreate(deps: ApiDeps): Handler<typeof createCertific
 function readOne(deps: ApiDeps, call: Call, body: CertificateBody): Promise<Read<NewCertificate>> {
   const { userUuid } = call.identity
   return readCertificate(body, {
+    place: createCertificates.place,
     userUuid,
     nowMs: deps.nowMs(),
     chainsOf: (issuer) => chainsOfIssuer(deps.database, userUuid, issuer),

@@ -18,11 +18,11 @@ const certificates: ObjectKind<CertificateRow> = {
 }
 
 /** Does `work` with each certificate that the request names, as `forEachNamed` does. */
-export async function forEachCertificate<E>(
+export async function forEachCertificate<B, E>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
-  objects: readonly RequestObject<unknown>[],
-  work: (row: CertificateRow) => Promise<E | FailedEntry>,
+  objects: readonly RequestObject<B>[],
+  work: (row: CertificateRow, parameters: B) => Promise<E | FailedEntry>,
 ): Promise<readonly (E | FailedEntry)[]> {
   return forEachNamed(certificates, { deps, call }, objects, work)
 }

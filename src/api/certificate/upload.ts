@@ -1,6 +1,6 @@
 import { problem } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/errors.ts'
-import { createCertificates } from '../../contract/certificate/operations.ts'
+import type { createCertificates } from '../../contract/certificate/operations.ts'
 import type { OperationBody } from '../../contract/operation.ts'
 import { shortened } from '../../contract/request/validation-problems.ts'
 import type { NewCertificate } from '../../db/certificate/upload.ts'
@@ -18,6 +18,8 @@ export type CertificateBody = OperationBody<typeof createCertificates>
 export async function readCertificate(
   body: CertificateBody,
   options: {
+    /** The parameters' name in messages. */
+    readonly place: string
     readonly userUuid: string
     readonly nowMs: number
     readonly chainsOf: (issuer: string) => Promise<readonly string[]>
@@ -28,7 +30,7 @@ export async function readCertificate(
     const wrong = problem('invalidDnsName', { value: shortened(body.cn), reason: parsed.reason })
     return { ok: false, problems: [wrong] }
   }
-  const { userUuid, nowMs, chainsOf } = options
+  const { place, userUuid, nowMs, chainsOf } = options
   const commonName = parsed.domain.fqdn
   const read = await readCertificateUpload({
     commonName,
@@ -37,7 +39,11 @@ export async function readCertificate(
     nowMs,
     chainsOf,
   })
-  if (!read.ok) return { ok: false, problems: [flawProblem(read.flaw, commonName)] }
+  if (!read.ok)
+    return {
+      ok: false,
+      problems: [flawProblem(read.flaw, { cn: commonName, place: `${place} for '${commonName}'` })],
+    }
   const name = body.name === undefined ? undefined : parseObjectName(body.name)
   const { chain, keyPem, facts } = read
   return {
@@ -46,8 +52,10 @@ export async function readCertificate(
   }
 }
 
-function flawProblem(flaw: UploadFlaw, cn: string): Problem {
-  const place = `${createCertificates.place} for '${cn}'`
+function flawProblem(
+  flaw: UploadFlaw,
+  { cn, place }: { readonly cn: string; readonly place: string },
+): Problem {
   if (flaw.kind === 'other-name') {
     return problem('commonNameNotCovered', { place, cn, names: namesText(flaw) })
   }

@@ -11,23 +11,32 @@ import { presentListedImage } from './view.ts'
 
 /** The images that the user may run, as the registry has them now. */
 export function imagesList(deps: ApiDeps): Handler<typeof listImages> {
-  return async ({ objects, query, page }, call) => {
-    const lookups = objects
-      .map(({ parameters }) => parameters)
-      .filter((lookup) => Object.keys(lookup).length > 0)
-    const images = await fromRegistry(call, () =>
-      deps.imageListing.list(
-        {
-          userName: call.identity.userName,
-          ...(query.namespace === undefined ? {} : { namespace: query.namespace }),
-          ...(query.tagged === undefined ? {} : { tagged: query.tagged }),
-          ...(lookups.length === 0 ? {} : { lookups }),
-        },
-        call.signal,
-      ),
-    )
-    return { entries: pageOf(images, page).map(presentListedImage) }
-  }
+  return async (request, call) => ({
+    entries: (await findImages(deps, request, call)).map(presentListedImage),
+  })
+}
+
+/** The images that a request selects. */
+export async function findImages(
+  deps: ApiDeps,
+  { objects, query, page }: Parameters<Handler<typeof listImages>>[0],
+  call: Call,
+): Promise<readonly ListedImage[]> {
+  const lookups = objects
+    .map(({ parameters }) => parameters)
+    .filter((lookup) => Object.keys(lookup).length > 0)
+  const images = await fromRegistry(call, () =>
+    deps.imageListing.list(
+      {
+        userName: call.identity.userName,
+        ...(query.namespace === undefined ? {} : { namespace: query.namespace }),
+        ...(query.tagged === undefined ? {} : { tagged: query.tagged }),
+        ...(lookups.length === 0 ? {} : { lookups }),
+      },
+      call.signal,
+    ),
+  )
+  return pageOf(images, page)
 }
 
 /**

@@ -55,7 +55,7 @@ async function findRows(
   { objects, page }: ParsedRequest,
 ): Promise<readonly Found[]> {
   if (objects.length > 0) return forEachInstance(deps, call, objects, async (row) => ({ row }))
-  return (await listAsHostsSay(deps, call, page)).map((row) => ({ row }))
+  return (await listAsHostsSay(deps, call, { page })).map((row) => ({ row }))
 }
 
 /** The metrics as text. An instance that cannot be found has no samples in it. */

@@ -52,13 +52,13 @@ async function findAsHostsSay(
   return asTheirHostsSay(deps, call, rows)
 }
 
-/** The user's instances in the order of their creation. */
+/** The user's instances in the order of their creation; with `tags` those that have all of these tags. */
 export async function listAsHostsSay(
   deps: Pick<ApiDeps, 'database' | 'nodes'>,
   call: Call,
-  page: Page,
+  { page, tags }: { readonly page: Page; readonly tags?: readonly string[] },
 ): Promise<readonly InstanceRow[]> {
-  const filter = await pageFilter(deps, call, page)
+  const filter = { ...(await pageFilter(deps, call, page)), ...(tags && { tags }) }
   return asTheirHostsSay(deps, call, await listInstances(deps.database, call.identity, filter))
 }
 

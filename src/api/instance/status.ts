@@ -1,4 +1,5 @@
-import type { getInstances } from '../../contract/instance/operations.ts'
+import { requestError } from '../../contract/errors.ts'
+import { getInstances } from '../../contract/instance/operations.ts'
 import { openEnv } from '../../db/instance/row.ts'
 import { mastersOf } from '../../db/autoscale/masters.ts'
 import { attachedServices } from '../../db/service/services.ts'
@@ -10,15 +11,18 @@ import { forEachInstance, listAsHostsSay } from './objects.ts'
 import { usageOf } from './usage.ts'
 import { presentInstance } from './view.ts'
 
+const { place } = getInstances
+
 /** The status of the named instances, or of all; if of all, the entries have no `status` of their own. */
 export function instancesStatus(deps: ApiDeps): Handler<typeof getInstances> {
   return async ({ objects, query, page }, call) => {
-    const { details = true, metrics = false } = query
+    const { details = true, metrics = false, tags } = query
     if (objects.length === 0) {
-      const rows = await listAsHostsSay(deps, call, page)
+      const rows = await listAsHostsSay(deps, call, { page, ...(tags && { tags }) })
       const present = await presenter(deps, call, { rows, details, metrics })
       return { entries: rows.map(present) }
     }
+    if (tags !== undefined) throw requestError('notBoth', { name: 'tags', other: 'identifiers', place })
     const rows: InstanceRow[] = []
     const entries = await forEachInstance(deps, call, objects, async (row) => {
       rows.push(row)

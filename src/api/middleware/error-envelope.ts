@@ -1,9 +1,11 @@
-import { RequestError, problem, requestError } from '../../contract/errors.ts'
+import { whyNoEndpoint } from '../../contract/absent-features.ts'
+import { RequestError, requestError } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/errors.ts'
 import type { RequestFailure } from '../../contract/envelope.ts'
 import type { Database } from '../../db/database.ts'
 import { databaseAnswers } from '../database-check.ts'
 import { allowedMethods } from '../allowed-methods.ts'
+import { absentEndpoint } from './absent-endpoint.ts'
 import type { ApiContext, ApiMiddleware } from '../request-state.ts'
 
 /** Turns every failure of a request into an envelope, including a path or a method that does not exist. */
@@ -22,12 +24,13 @@ export function errorEnvelope(database: Pick<Database, 'check'>): ApiMiddleware 
 }
 
 function unmatched(ctx: ApiContext): RequestError {
-  const allowed = allowedMethods(ctx.path)
-  if (allowed.length === 0) return new RequestError([problem('noEndpoint', { path: ctx.path })])
+  const { method, path } = ctx
+  const allowed = allowedMethods(path)
+  if (allowed.length === 0) return absentEndpoint(ctx) ?? requestError('noEndpoint', { path })
   const list = allowed.join(', ')
-  return new RequestError([problem('wrongMethod', { method: ctx.method, path: ctx.path, allowed: list })], {
-    Allow: list,
-  })
+  const reason = whyNoEndpoint(method, path)
+  const name = reason === undefined ? 'wrongMethod' : 'absentMethod'
+  return requestError(name, { method, path, allowed: list, reason: reason ?? '' }, { Allow: list })
 }
 
 /**

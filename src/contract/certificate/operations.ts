@@ -5,6 +5,7 @@ import {
   certificateIdentity,
   changedCertificate,
   createCertificateBody,
+  replaceCertificateBody,
 } from './schemas.ts'
 import { detailsQuery, noParameters } from '../fields.ts'
 import { explainedCertificate } from './explanation.ts'
@@ -40,10 +41,30 @@ export const getCertificates = defineOperation({
   body: noParameters,
   query: detailsQuery,
   paged: true,
+  ordered: true,
   dataKey: DataKey.Certificates,
   entry: certificateDetails,
   summary: 'Status and properties of certificates',
   description: 'Without identifiers all certificates are returned, and their entries have no `status`.',
+})
+
+export const updateCertificates = defineOperation({
+  id: 'updateCertificates',
+  method: 'PUT',
+  path: '/v1/certificates',
+  localPath: '/v1/certificates/{object}',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: false,
+  place: 'certificate replacement arguments',
+  body: replaceCertificateBody,
+  query: noParameters,
+  dataKey: DataKey.Certificates,
+  entry: certificateDetails,
+  summary: 'Replace the contents of uploaded certificates',
+  description:
+    'The new chain has to be for the same domain. Domains that use the certificate have it within a second. A certificate ' +
+    'that was requested is renewed by itself and can not be replaced.',
 })
 
 export const deleteCertificates = defineOperation({

@@ -9,15 +9,7 @@ import { maxChainLength, maxPrivateKeyLength } from '../limits.ts'
 /** The longest name of a certificate, including dots that clients append. */
 const maxCommonNameLength = maxDomainLength + 2
 
-export const createCertificateBody = closed({
-  name: Type.Optional(nameField),
-  cn: Type.String({
-    minLength: 1,
-    maxLength: maxCommonNameLength,
-    'x-published': { pattern: commonNamePattern },
-    description:
-      'Common name: the domain that it is for, or a wildcard of one label; a final dot says nothing.',
-  }),
+const contents = {
   chain: Type.String({
     minLength: 1,
     maxLength: maxChainLength,
@@ -30,7 +22,21 @@ export const createCertificateBody = closed({
     writeOnly: true,
     description: 'PEM: the private key, RSA or EC, without a passphrase. It is never returned.',
   }),
+}
+
+export const createCertificateBody = closed({
+  name: Type.Optional(nameField),
+  cn: Type.String({
+    minLength: 1,
+    maxLength: maxCommonNameLength,
+    'x-published': { pattern: commonNamePattern },
+    description:
+      'Common name: the domain that it is for, or a wildcard of one label; a final dot says nothing.',
+  }),
+  ...contents,
 })
+
+export const replaceCertificateBody = closed(contents)
 
 export const certificateFilterBody = closed({
   common_name: Type.Optional(

@@ -34,3 +34,10 @@ export const imageEntry = closed({
   kernel_args: Type.Optional(Type.String({ description: 'Arguments of the kernel.' })),
   labels: Type.Optional(Type.Record(Type.String(), Type.String())),
 })
+
+/** The entry as newer clients read it. */
+export const linkedImageEntry = closed({
+  ...imageEntry.properties,
+  url: Type.String({ description: 'As in `image` of a creation.' }),
+  args: Type.Optional(Type.Array(Type.String(), { description: 'Default arguments.' })),
+})

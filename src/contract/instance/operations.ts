@@ -60,6 +60,7 @@ export const getInstances = defineOperation({
   body: noParameters,
   query: statusQuery,
   paged: true,
+  ordered: true,
   dataKey: DataKey.Instances,
   entry: instanceDetails,
   summary: 'Status and configuration of instances',

@@ -96,7 +96,8 @@ const restartPolicy = vocabulary(
   'When to restart after a stop from within; default never.',
 )
 
-const tags = Type.Array(Type.String({ minLength: 1, maxLength: maxTagLength }), {
+const tag = Type.String({ minLength: 1, maxLength: maxTagLength })
+const tags = Type.Array(tag, {
   maxItems: maxTags,
   uniqueItems: true,
   description: 'Words by which you find the instance.',
@@ -288,5 +289,12 @@ export const statusQuery = closed({
   details: Type.Optional(Type.Boolean({ description: 'Give all fields; default true.' })),
   metrics: Type.Optional(
     Type.Boolean({ description: 'Give resource use among the details; default false.' }),
+  ),
+  tags: Type.Optional(
+    Type.Array(tag, {
+      minItems: 1,
+      maxItems: maxTags,
+      description: 'Only instances with all of these tags, of all instances; comma-separated or repeated.',
+    }),
   ),
 })

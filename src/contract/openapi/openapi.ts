@@ -1,3 +1,4 @@
+import { IsArray } from 'typebox'
 import type { TObject } from 'typebox'
 import { answerSchema, requestFailure } from '../envelope.ts'
 import { failures } from '../errors.ts'
@@ -115,7 +116,7 @@ function queryParameters(operation: Operation, local: boolean): readonly Json[] 
   const objects = operation.inQuery ? operation.body.properties : {}
   const all = { ...lists, ...objects, ...querySchema(operation).properties }
   return Object.entries(all).map(([name, schema]) => {
-    const isList = Object.hasOwn(objects, name)
+    const isList = Object.hasOwn(objects, name) || IsArray(schema)
     return { name, in: 'query', schema: parameterSchemaOf(schema, { isList }) }
   })
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { TObject } from 'typebox'
 import { withoutAbsent } from './absent-values.ts'
 import { countProblems } from './body-counts.ts'
+import { clientForms } from './client-forms.ts'
 import { problem } from '../errors.ts'
 import type { Problem } from '../errors.ts'
 import { closed, identifierFields } from '../fields.ts'
@@ -10,7 +11,6 @@ import { Scope, identifiersOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
 import type { Target } from './parsed-request.ts'
 import { isJsonObject, takeIdentifier, tooManyProblem } from './objects.ts'
-import { changedProps, plainChange } from './plain-change.ts'
 import { atMostOne, bothRules } from '../openapi/published-rules.ts'
 import type { JsonObject } from './objects.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
@@ -62,7 +62,7 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
   const schemas = { global: globalBody(operation), local: operation.body }
   const validate = { global: strictValidator(schemas.global), local: strictValidator(schemas.local) }
   const known = everyForm(operation)
-  const changed = changedProps(operation)
+  const plainForm = clientForms(operation)
   const idsForm = operation.idsForm && idsFormParser(operation.idsForm, { place, known })
 
   return (raw, object) => {
@@ -82,8 +82,7 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
     const objects = items.map((given, index): BodyObject => {
       if (problems.length >= maxReportedErrors) return { parameters: {} }
       const prefix = Array.isArray(raw) ? `[${index}].` : ''
-      const plain =
-        operation.changes === true ? plainChange(given, { ...changed, place, prefix }) : { item: given }
+      const plain = plainForm(given, prefix)
       if (plain.problem !== undefined) {
         problems.push(plain.problem)
         return { parameters: {} }

@@ -18,6 +18,10 @@ export interface RequestObject<B> {
   readonly parameters: B
 }
 
+/** Lists are in the order of creation. */
+export const ListOrder = { OldestFirst: 'asc', NewestFirst: 'desc' } as const
+export type ListOrder = (typeof ListOrder)[keyof typeof ListOrder]
+
 /**
  * A part of a list. To ask for the next one, clients give either the last entry that they have, or how many
  * they have.
@@ -26,8 +30,12 @@ export interface Page {
   readonly count?: number
   /** The UUID or digest after which the page begins. */
   readonly after?: string
+  /** Present if the page begins with that entry itself (`inclusive-cursor.ts`). */
+  readonly isInclusive?: true
   /** How many entries to leave out before the page begins. */
   readonly offset?: number
+  /** Default: the oldest first. */
+  readonly order?: ListOrder
 }
 
 /** A request whose parameters are all well-formed. */
@@ -50,6 +58,8 @@ export interface RawRequest {
   readonly owner?: string
   /** The part of the path that names the object in local scope, decoded. */
   readonly object?: string
+  /** The header `User-Agent`. It is absent if the request has none. */
+  readonly userAgent?: string
   /** The text after the question mark, unchanged. */
   readonly query: string
   /** The body. It is absent if the request has none or an empty one. */

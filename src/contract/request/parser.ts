@@ -7,6 +7,7 @@ import { bodyParser } from './body.ts'
 import type { BodyObject, ParsedBody } from './body.ts'
 import { canonicalTarget, missingIdentifier, objectInPath, pathTarget, tooManyProblem } from './objects.ts'
 import type { JsonObject } from './objects.ts'
+import { pageFor } from './inclusive-cursor.ts'
 import { queryParser } from './query.ts'
 import type { ParsedQuery } from './query.ts'
 import { inMilliseconds } from './timeout-seconds.ts'
@@ -41,7 +42,7 @@ export function requestParser<O extends Operation>(
       local,
       objects: canonical(operation, objects),
       query: query.query,
-      page: query.page,
+      page: pageFor(raw.userAgent, query.page),
     } as ParsedRequest<OperationBody<O>, OperationQuery<O>>
   }
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { TObject, TSchema } from 'typebox'
+import { whyAbsent } from '../absent-features.ts'
 import { problem } from '../errors.ts'
 import type { Problem } from '../errors.ts'
 import { changeId, closed, identifierFields, vocabulary } from '../fields.ts'
@@ -109,7 +110,11 @@ export function plainChange(
   if (typeof prop !== 'string') return { item, problem: notText(prop, { name: `${prefix}prop`, place }) }
   if (typeof op !== 'string') return { item, problem: notText(op, { name: `${prefix}op`, place }) }
   // A name of something else, such as `add` or `uuid`, would change the meaning of the whole object.
-  if (!props.includes(prop)) return { item, problem: unknownWord(prop, `${prefix}prop`, props) }
+  if (!props.includes(prop)) {
+    const reason = whyAbsent(prop)
+    if (reason === undefined) return { item, problem: unknownWord(prop, `${prefix}prop`, props) }
+    return { item, problem: problem('absentParameter', { name: `${prefix}${prop}`, place, reason }) }
+  }
   if (!ops.includes(op)) return { item, problem: unknownWord(op, `${prefix}op`, ops) }
   const other = Object.keys(rest).find(
     (key) => (props.includes(key) || listKeys.includes(key)) && (rest[key] ?? null) !== null,

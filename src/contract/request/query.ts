@@ -1,12 +1,14 @@
-import { IsBoolean, Type } from 'typebox'
+import { IsArray, IsBoolean, Type } from 'typebox'
 import type { TProperties } from 'typebox'
 import { problem } from '../errors.ts'
 import type { Problem } from '../errors.ts'
-import { nameField, uuidField } from '../fields.ts'
+import { nameField, uuidField, vocabulary } from '../fields.ts'
 import { maxObjectsPerRequest, maxPageCount } from '../limits.ts'
 import { Scope, identifiersOf } from '../operation.ts'
 import type { Operation } from '../operation.ts'
+import { ListOrder } from './parsed-request.ts'
 import type { Page, Target } from './parsed-request.ts'
+import { unknownParameter } from './unknown-parameter.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
 import { coercingValidator } from './validators.ts'
 
@@ -21,6 +23,13 @@ const pageFields = {
         'UUID or digest of the last entry of the page before, or a number of entries to leave out.',
     }),
   ),
+}
+
+const orderFields = {
+  order: Type.Optional(
+    vocabulary(Object.values(ListOrder), 'Whether the oldest or the newest come first; default `asc`.'),
+  ),
+  sortby: Type.Optional(vocabulary(['create_time'], 'The one thing by which lists are ordered.')),
 }
 
 const listBounds = { minItems: 1, maxItems: maxObjectsPerRequest }
@@ -40,8 +49,9 @@ export function identifierQuery(operation: Operation): TProperties {
 
 /** Everything that the query of an operation may hold, besides its identifiers. */
 export function querySchema(operation: Operation) {
-  const { query, paged } = operation
-  return Type.Object({ ...query.properties, ...(paged ? pageFields : {}) }, { additionalProperties: false })
+  const { query, paged, ordered } = operation
+  const fields = { ...query.properties, ...(paged ? pageFields : {}), ...(ordered ? orderFields : {}) }
+  return Type.Object(fields, { additionalProperties: false })
 }
 
 export interface ParsedQuery {
@@ -75,15 +85,19 @@ export function queryParser(
     const parts = readParts(text, { ...properties, ...objectProperties })
     for (const [name, named] of Map.groupBy(parts, (part) => part.name)) {
       const values = named.map((part) => part.value)
-      const isList = identifiers.includes(name) || Object.hasOwn(objectProperties, name)
-      const isKnown = isList || Object.hasOwn(properties, name)
+      const ofQuery = Object.hasOwn(properties, name) ? properties[name] : undefined
+      const isListOfQuery = ofQuery !== undefined && IsArray(ofQuery)
+      const isList = isListOfQuery || identifiers.includes(name) || Object.hasOwn(objectProperties, name)
+      const isKnown = isList || ofQuery !== undefined
       if (!isKnown) {
-        problems.push(problem('unknownParameter', { name: shortened(name), place }))
+        problems.push(unknownParameter({ key: name, name: shortened(name), place }))
       } else if ((isList ? listed(values) : values).includes('')) {
         problems.push(problem('emptyParameter', { name }))
       } else if (identifiers.includes(name)) {
         if (object === undefined) continue
         problems.push(problem('identifierInLocalScope', { name, place, object: shortened(object) }))
+      } else if (isListOfQuery) {
+        query[name] = listed(values)
       } else if (isList) {
         parameters.set(name, listed(values))
       } else if (values.length > 1) {
@@ -93,10 +107,18 @@ export function queryParser(
       }
     }
     problems.push(...problemsOf(validate(query), { place, prefix: '', schema }))
-    const { count, from, ...rest } = query as { count?: number; from?: string }
     const targets = targetsOf(parts, identifiers)
-    return { targets, parameters, query: operation.paged ? rest : query, page: page(count, from), problems }
+    if (operation.paged === undefined) return { targets, parameters, query, page: {}, problems }
+    const { count, from, order, sortby: _onlyOne, ...rest } = query as PageQuery
+    return { targets, parameters, query: rest, page: page({ count, from, order }), problems }
   }
+}
+
+interface PageQuery {
+  readonly count?: number | undefined
+  readonly from?: string | undefined
+  readonly order?: ListOrder | undefined
+  readonly sortby?: string
 }
 
 interface QueryPart {
@@ -134,10 +156,10 @@ function targetsOf(parts: readonly QueryPart[], identifiers: readonly string[]):
   )
 }
 
-function page(count: number | undefined, from: string | undefined): Page {
-  const size = count === undefined ? {} : { count }
-  if (from === undefined || from === '') return size
-  return /^\d{1,9}$/.test(from) ? { ...size, offset: Number(from) } : { ...size, after: from }
+function page({ count, from, order }: PageQuery): Page {
+  const part = { ...(count !== undefined && { count }), ...(order !== undefined && { order }) }
+  if (from === undefined || from === '') return part
+  return /^\d{1,9}$/.test(from) ? { ...part, offset: Number(from) } : { ...part, after: from }
 }
 
 function listed(values: readonly string[]): readonly string[] {

@@ -5,6 +5,7 @@ import type { Problem } from '../errors.ts'
 import { firstFlaw } from '../../domain/plain-text.ts'
 import { maxEnvNameLength, maxReportedErrors } from '../limits.ts'
 import { textKeyword } from './text-errors.ts'
+import { unknownParameter } from './unknown-parameter.ts'
 
 /**
  * Turns the validator's errors into sentences for the user, in terms of the request: `place` is the name of
@@ -117,7 +118,7 @@ function unknownProperty(error: ErrorObject, { place, prefix }: Where): Problem 
     const reason = `'${shortened(key)}' cannot be the name of a variable: expected ${envNameRule}`
     return problem('invalidContent', { name: path, place, reason })
   }
-  return problem('unknownParameter', { name: joined(path, shortened(key)), place })
+  return unknownParameter({ key, name: joined(path, shortened(key)), place })
 }
 
 /** A wrong word in a list is reported as a flag of that list, any other as the value of its parameter. */

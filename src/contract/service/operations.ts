@@ -62,6 +62,7 @@ export const getServices = defineOperation({
   body: noParameters,
   query: detailsQuery,
   paged: true,
+  ordered: true,
   dataKey: DataKey.ServiceGroups,
   entry: serviceDetails,
   summary: 'Status and configuration of services',

@@ -35,6 +35,7 @@ export const getVolumes = defineOperation({
   body: noParameters,
   query: detailsQuery,
   paged: true,
+  ordered: true,
   dataKey: DataKey.Volumes,
   entry: volumeDetails,
   summary: 'Status of volumes',

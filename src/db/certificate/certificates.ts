@@ -4,7 +4,7 @@ import { certificateSettings, certificateSettingsColumns } from './settings.ts'
 import type { CertificateSettings } from '../../domain/certificate/settings.ts'
 import { CertificateOrigin } from '../../domain/service/handler.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, splitIdentifiers } from '../identifiers.ts'
+import { inOrderOf, pageBounds, splitIdentifiers } from '../identifiers.ts'
 import type { Identifier, ListPage } from '../identifiers.ts'
 import { constant } from '../sql/constants.ts'
 import { anyOf } from '../sql/lists.ts'
@@ -38,10 +38,11 @@ export async function listCertificates(
   userUuid: string,
   page: ListPage = {},
 ): Promise<readonly CertificateRow[]> {
+  const { side, position, direction } = pageBounds(page)
   return selectCertificates(db)
     .where('userUuid', '=', userUuid)
-    .where('position', '>', page.afterPosition ?? 0)
-    .orderBy('position')
+    .where('position', side, position)
+    .orderBy('position', direction)
     .limit(page.count ?? null)
     .offset(page.from ?? 0)
     .execute()

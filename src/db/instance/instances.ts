@@ -2,10 +2,11 @@ import type { Expression, ExpressionBuilder } from 'kysely'
 import { thePlatform } from '../../domain/event/asker.ts'
 import type { Asker } from '../../domain/event/asker.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
-import { inOrderOf, splitIdentifiers } from '../identifiers.ts'
+import { inOrderOf, pageBounds, splitIdentifiers } from '../identifiers.ts'
 import type { Identifier, ListPage } from '../identifiers.ts'
 import { findQuotaExcess, liveDemand } from '../../domain/account/quotas.ts'
 import type { QuotaExcess } from '../../domain/account/quotas.ts'
+import { json } from '../postgres-client.ts'
 import { isLimited, servicesWithin } from '../account/reach.ts'
 import type { Reach } from '../account/reach.ts'
 import type { Database } from '../database.ts'
@@ -21,6 +22,8 @@ import { scaleToZeroOf, selectRows } from './row.ts'
 import type { InstanceRow } from './row.ts'
 
 export interface InstanceFilter extends ListPage {
+  /** Only instances that have all of these tags. */
+  readonly tags?: readonly string[]
   /** Only instances in these states. Absent: in any state. */
   readonly states?: readonly InstanceState[]
   /**
@@ -136,17 +139,25 @@ export async function listPlacements(
 }
 
 function selectInstances(db: Db, reach: Reach, filter: InstanceFilter) {
-  const { states, insteadOfRows = new Map<string, InstanceState>() } = filter
+  const { states, tags, insteadOfRows = new Map<string, InstanceState>() } = filter
+  const { side, position, direction } = pageBounds(filter)
   return db
     .selectFrom('instances')
     .where('userUuid', '=', reach.userUuid)
     .where('deletedAt', 'is', null)
-    .where('position', '>', filter.afterPosition ?? 0)
+    .where('position', side, position)
     .$if(isLimited(reach), (query) => query.where('serviceUuid', 'in', servicesWithin(db, reach)))
     .$if(states !== undefined, (query) => query.where(countsAs(states!, insteadOfRows)))
-    .orderBy('position')
+    .$if(tags !== undefined, (query) => query.where(hasAll(tags!)))
+    .orderBy('position', direction)
     .limit(filter.count ?? null)
     .offset(filter.from ?? 0)
+}
+
+/** Whether an instance has all of these tags. */
+function hasAll(tags: readonly string[]) {
+  return (eb: ExpressionBuilder<Tables, 'instances'>) =>
+    eb('tags', '@>', eb.cast<readonly string[]>(eb.val(json(tags)), 'jsonb'))
 }
 
 /** Whether an instance is in one of these states, by its row or by `insteadOfRows`. */

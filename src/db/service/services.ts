@@ -6,7 +6,7 @@ import type { Asker } from '../../domain/event/asker.ts'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { Database } from '../database.ts'
 import { eventObject, writeEvents } from '../event/write.ts'
-import { inOrderOf, splitIdentifiers } from '../identifiers.ts'
+import { inOrderOf, pageBounds, splitIdentifiers } from '../identifiers.ts'
 import type { Identifier, ListPage } from '../identifiers.ts'
 import type { Tables } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
@@ -41,11 +41,12 @@ export async function listServices(
   reach: Reach,
   page: ListPage = {},
 ): Promise<readonly ServiceRow[]> {
+  const { side, position, direction } = pageBounds(page)
   return selectServices(db)
     .where('userUuid', '=', reach.userUuid)
     .$if(isLimited(reach), (query) => query.where('name', '=', anyOf(reach.services!)))
-    .where('position', '>', page.afterPosition ?? 0)
-    .orderBy('position')
+    .where('position', side, position)
+    .orderBy('position', direction)
     .limit(page.count ?? null)
     .offset(page.from ?? 0)
     .execute()

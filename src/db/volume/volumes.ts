@@ -1,7 +1,7 @@
 import { volumeStates } from '../../domain/volume/state.ts'
 import type { VolumeState } from '../../domain/volume/state.ts'
 import type { Database } from '../database.ts'
-import { inOrderOf, splitIdentifiers } from '../identifiers.ts'
+import { inOrderOf, pageBounds, splitIdentifiers } from '../identifiers.ts'
 import type { Identifier, ListPage } from '../identifiers.ts'
 import { anyOf } from '../sql/lists.ts'
 import { selectVolumes } from './row.ts'
@@ -34,11 +34,12 @@ export async function listVolumes(
   userUuid: string,
   page: ListPage = {},
 ): Promise<readonly VolumeRow[]> {
+  const { side, position, direction } = pageBounds(page)
   return selectVolumes(db)
     .where('volumes.userUuid', '=', userUuid)
     .where('volumes.deletedAt', 'is', null)
-    .where('volumes.position', '>', page.afterPosition ?? 0)
-    .orderBy('volumes.position')
+    .where('volumes.position', side, position)
+    .orderBy('volumes.position', direction)
     .limit(page.count ?? null)
     .offset(page.from ?? 0)
     .execute()

@@ -88,6 +88,6 @@ describe('a newer client', () => {
     const missing = await send('GET', '/v1/metros?count=100')
     assert.equal(missing.json.message, "No API endpoint '/v1/metros'")
     const suspended = await send('PUT', '/v1/instances/suspend', [{ name: 'x' }])
-    assert.match(suspended.json.message, /^Method 'PUT' is not allowed for '\/v1\/instances\/suspend'/)
+    assert.match(suspended.json.message, /^'PUT \/v1\/instances\/suspend' is not supported here: /)
   })
 })

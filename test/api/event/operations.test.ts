@@ -29,6 +29,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   deleteAutoscalePolicies: [UserEventKind.AutoscalePolicies],
   deleteAutoscale: [UserEventKind.AutoscaleDeleted],
   createCertificates: [UserEventKind.CertificateCreated],
+  updateCertificates: [UserEventKind.CertificateInstalled],
   deleteCertificates: [UserEventKind.CertificateDeleted],
   createVolumes: [UserEventKind.VolumeCreated],
   attachVolumes: [UserEventKind.InstanceVolume],
@@ -61,6 +62,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   listVolumes: nothing,
   explainVolumes: nothing,
   listImages: nothing,
+  getImages: nothing,
   getQuotas: nothing,
   getUsers: nothing,
   getInstallation: nothing,
@@ -173,7 +175,10 @@ describe('an operation that changes something', () => {
       chain: certificate.pem,
       pkey: certificate.pkey,
     })
-    await tells('deleteCertificates', { uuid: made.json.data.certificates[0].uuid })
+    const { uuid } = made.json.data.certificates[0]
+    const renewed = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
+    await tells('updateCertificates', { uuid, chain: renewed.pem, pkey: renewed.pkey })
+    await tells('deleteCertificates', { uuid })
     const token = await tells('createTokens', { label: 'ci' })
     await tells('createUsers', { name: 'newcomer' })
     await tells('setUserQuotas', { name: user.name, hard: { instances: 50 } })

@@ -233,9 +233,10 @@ describe('changing instances', () => {
     await make('a')
     const of = async (prop: string, op: string, value?: unknown) => await refusal('a', { prop, op, value })
     assert.match(
-      await of('hostname', 'set', 'x'),
-      /'hostname' is not a valid value for 'prop'; valid: image, args/,
+      await of('colour', 'set', 'x'),
+      /'colour' is not a valid value for 'prop'; valid: image, args/,
     )
+    assert.match(await of('hostname', 'set', 'x'), /^'hostname' in .* is not supported here: /)
     assert.match(await of('memory_mb', 'add', 1), /Unknown parameter 'add.memory_mb'/)
     assert.match(await of('memory_mb', 'set'), /Missing 'value'/)
     assert.match(await of('memory_mb', 'grow', 1), /'grow' is not a valid value for 'op'/)

@@ -266,9 +266,14 @@ describe('creating instances', () => {
 
   const invalid: readonly [string, object, RegExp][] = [
     [
-      'an image that is an object',
+      'an image that is an array',
+      { image: ['hello'] },
+      /^'image' in instance creation arguments has type 'array', but expected 'string'$/,
+    ],
+    [
+      'an image that is an object without a reference',
       { image: {} },
-      /^'image' in instance creation arguments has type 'object', but expected 'string'$/,
+      /^Missing 'image\.url' in instance creation arguments$/,
     ],
     [
       'too little memory',
