@@ -71,8 +71,8 @@ class FakeSession extends ExecSession {
   }
 
   override write(bytes: Buffer): void {
-    this.emit('inputTaken', bytes.length)
     if (this.#request.argv[0] === 'cat') this.#put('stdout', bytes)
+    setImmediate(() => this.emit('inputTaken', bytes.length))
   }
 
   override endInput(): void {
