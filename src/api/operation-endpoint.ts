@@ -77,7 +77,7 @@ export function operationEndpoint<O extends Operation>(
   }
 }
 
-/** From its first byte on, a stream is written without Koa, until the client ends it. */
+/** From its first byte or from its upgrade on, a stream is written without Koa, until the client ends it. */
 async function sendStream(
   ctx: ApiContext,
   stream: (response: ServerResponse) => Promise<void>,
@@ -87,7 +87,9 @@ async function sendStream(
   try {
     await stream(ctx.res)
   } finally {
-    if (ctx.res.headersSent) ctx.respond = false
+    const isUpgraded = ctx.res.socket === null
+    if (isUpgraded) ctx.status = 101
+    if (ctx.res.headersSent || isUpgraded) ctx.respond = false
   }
 }
 

@@ -1,10 +1,12 @@
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
+import type { WebSocket } from 'ws'
 import type { AwakeInstances } from '../domain/instance/awake.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-protocol.ts'
 import type { StepUsage, UsageStep } from '../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
+import { connectExec } from './host-exec.ts'
 import { traceparentNow } from '../primitives/traces.ts'
 
 /**
@@ -53,6 +55,11 @@ export interface NodeClient {
    * Throws `NodeUnavailable`.
    */
   beginFirstBoot(instance: PlacedInstance): Promise<boolean>
+  /**
+   * Connects to the host for one program in an instance (`src/domain/instance/exec-protocol.ts`). Throws
+   * `NodeUnavailable`.
+   */
+  openExec(instance: PlacedInstance): Promise<WebSocket>
   close(): Promise<void>
 }
 
@@ -178,6 +185,20 @@ export function createNodeClient(options: {
         return (expectJson(answer, nodeId) as { up: boolean }).up
       } catch (error) {
         addresses.forget()
+        throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
+      }
+    },
+    openExec: async ({ uuid, nodeId }) => {
+      const node = await addresses.find(nodeId)
+      try {
+        return await connectExec(node, uuid)
+      } catch {
+        // The agent may have been restarted on another port or with another secret.
+        addresses.forget()
+      }
+      try {
+        return await connectExec(await addresses.find(nodeId), uuid)
+      } catch (error) {
         throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
       }
     },
