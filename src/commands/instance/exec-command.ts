@@ -1,4 +1,3 @@
-import { Option } from 'commander'
 import type { ExecTerminal } from '../../domain/instance/exec-protocol.ts'
 import { ApiFailure } from '../../client/api-failure.ts'
 import { CommandFailure, ownFailureCode, ProgramEnd, toldFailure } from '../command-failure.ts'
@@ -6,11 +5,9 @@ import type { CommandLine, Session } from '../session.ts'
 import { openExec } from './exec-socket.ts'
 import { ExecTalk } from './exec-talk.ts'
 
-/** Whether the program gets a terminal. `auto`: if the command itself has one for its input and its output. */
-const modes = ['auto', 'on', 'off'] as const
-
 interface ExecOptions {
-  readonly tty: (typeof modes)[number]
+  /** Absent: the program gets a terminal if the command has one for its input and its output. */
+  readonly tty?: boolean
 }
 
 export function addExecCommand({ program, session }: CommandLine): void {
@@ -18,19 +15,15 @@ export function addExecCommand({ program, session }: CommandLine): void {
     .command('exec <instance> <program> [args...]')
     .usage('[options] <instance> -- <program> [args...]')
     .description('run a program in an instance, beside its application')
-    .addOption(
-      new Option('-t, --tty [mode]', 'give the program a terminal')
-        .choices(modes)
-        .preset('on')
-        .default('auto'),
-    )
+    .option('-t, --tty', 'give the program a terminal; default: if the command has one')
+    .option('-T, --no-tty', 'give the program no terminal')
     .addHelpText(
       'after',
       '\nEnds with the exit code of the program, or with 128 and the number of its signal: 126 if the program can not' +
         '\nbe executed, 127 if it is not there, and 125 if the command itself fails.',
     )
-    .action(async (object: string, name: string, args: readonly string[], { tty }: ExecOptions) => {
-      throw new ProgramEnd(await run(await session(), object, { argv: [name, ...args], tty }))
+    .action(async (object: string, name: string, args: readonly string[], options: ExecOptions) => {
+      throw new ProgramEnd(await run(await session(), object, { argv: [name, ...args], ...options }))
     })
 }
 
@@ -55,10 +48,10 @@ async function run(
   }
 }
 
-function terminalFor({ deps }: Session, mode: ExecOptions['tty']): ExecTerminal | undefined {
-  if (mode === 'off') return undefined
+function terminalFor({ deps }: Session, wanted: boolean | undefined): ExecTerminal | undefined {
+  if (wanted === false) return undefined
   const size = deps.terminal.size()
-  if (mode === 'auto') return deps.terminal.isInteractive ? size : undefined
+  if (wanted === undefined) return deps.terminal.isInteractive ? size : undefined
   return size ?? { rows: 24, columns: 80 }
 }
 

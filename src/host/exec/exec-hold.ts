@@ -1,3 +1,4 @@
+import { programLeasePrefix } from '../../domain/standby/lease-protocol.ts'
 import type { HostMessage } from '../../domain/standby/lease-protocol.ts'
 import type { GatewayLine, HostLeases } from '../leases/host-leases.ts'
 import { ExecRefused } from './exec-session.ts'
@@ -21,7 +22,7 @@ export class ExecHold implements GatewayLine {
 
   private constructor(leases: LeasesForExec, instance: string) {
     ExecHold.#made += 1
-    this.gatewayId = `exec-${String(process.pid)}-${String(ExecHold.#made)}`
+    this.gatewayId = `${programLeasePrefix}${String(process.pid)}-${String(ExecHold.#made)}`
     this.#leases = leases
     this.#instance = instance
   }
