@@ -86,7 +86,7 @@ static void tell(char type, size_t session, const char *payload, size_t length) 
 
 static void begin_anew(void) {
   for (size_t i = 0; i < EXEC_MAX_SESSIONS; i++) {
-    if (sessions[i].used) exec_session_close(&sessions[i]);
+    if (sessions[i].used) exec_doom(&sessions[i]);
   }
   greeted = false;
   outbox_length = 0;
@@ -232,7 +232,7 @@ static void tend_session(size_t number) {
   session->used = false;
   bool signalled = WIFSIGNALED(session->status);
   char end[2] = {signalled, (char)(signalled ? WTERMSIG(session->status) : WEXITSTATUS(session->status))};
-  if (greeted) tell('X', number, end, sizeof end);
+  tell('X', number, end, sizeof end);
 }
 
 static void reap(void) {
@@ -263,13 +263,6 @@ static int watch_sessions(struct pollfd *ready) {
   return wait_ms;
 }
 
-static bool has_sessions(void) {
-  for (size_t i = 0; i < EXEC_MAX_SESSIONS; i++) {
-    if (sessions[i].used) return true;
-  }
-  return false;
-}
-
 static bool host_is_away(void) {
   struct pollfd ready = {.fd = port_fd};
   return poll(&ready, 1, 0) > 0 && (ready.revents & POLLHUP) != 0;
@@ -297,9 +290,11 @@ void exec_serve(int port, const struct config *config) {
     if (away) {
       begin_anew();
       inbox_length = 0;
-      if (!has_sessions()) _exit(0);
     }
+    bool left = exec_doomed_are_left();
+    if (away && !left) _exit(0);
     int wait_ms = watch_sessions(ready + 2);
+    if (left) wait_ms = CLOSING_POLL_MS;
     ready[0] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
     ready[1] = (struct pollfd){.fd = away ? -1 : port_fd, .events = POLLIN | (outbox_length > 0 ? POLLOUT : 0)};
     /* A frame waits for room in the outbox; then only the port's readiness for more matters. */

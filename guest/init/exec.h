@@ -88,6 +88,11 @@ size_t exec_session_read(struct exec_session *session, int *fd, char *bytes, siz
 /* Enforces the time limit of a session that closes. Returns whether nothing of the session is left. */
 bool exec_session_is_gone(struct exec_session *session);
 
+/* exec-doomed.c: the processes of sessions whose connection has ended. Their numbers are free for others. */
+void exec_doom(struct exec_session *session);
+/* Kills those whose time is over. Returns whether some are left. */
+bool exec_doomed_are_left(void);
+
 /* exec-server.c */
 _Noreturn void exec_serve(int port, const struct config *config);
 

@@ -188,20 +188,7 @@ export function createNodeClient(options: {
         throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
       }
     },
-    openExec: async ({ uuid, nodeId }) => {
-      const node = await addresses.find(nodeId)
-      try {
-        return await connectExec(node, uuid)
-      } catch {
-        // The agent may have been restarted on another port or with another secret.
-        addresses.forget()
-      }
-      try {
-        return await connectExec(await addresses.find(nodeId), uuid)
-      } catch (error) {
-        throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
-      }
-    },
+    openExec: (instance) => openExec(addresses, instance),
     async close() {
       await Promise.all([agent.close(), boots.destroy(), waits.destroy()])
     },
@@ -215,6 +202,24 @@ async function readSteps(
 ): Promise<readonly StepUsage[]> {
   const answer = await call(nodeId, path, { method: 'GET' })
   return (expectJson(answer, nodeId) as { steps: readonly StepUsage[] }).steps
+}
+
+async function openExec(
+  addresses: ReturnType<typeof createAddressBook>,
+  { uuid, nodeId }: PlacedInstance,
+): Promise<WebSocket> {
+  try {
+    return await connectExec(await addresses.find(nodeId), uuid)
+  } catch (error) {
+    if (error instanceof NodeUnavailable) throw error
+    // The agent may have been restarted on another port or with another secret.
+    addresses.forget()
+  }
+  try {
+    return await connectExec(await addresses.find(nodeId), uuid)
+  } catch (error) {
+    throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
+  }
 }
 
 /**

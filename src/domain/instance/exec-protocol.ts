@@ -108,7 +108,7 @@ function runCommand({ argv, terminal, term }: Readonly<Record<string, unknown>>)
     type: 'run',
     argv,
     ...(size === undefined ? {} : { terminal: size }),
-    ...(term === undefined ? {} : { term: term as string }),
+    ...(term === undefined ? {} : { term }),
   }
 }
 
