@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "exec.h"
@@ -38,12 +37,6 @@ static size_t outbox_length;
 /* Whether the frames of the present connection have begun. */
 static bool greeted;
 
-long long exec_now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 static size_t room(void) { return sizeof outbox - outbox_length; }
 
 static void drain_outbox(void) {
@@ -67,7 +60,7 @@ static uint32_t get_length(const char *from) {
   return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* The payload of the next frame is written to the place that this returns. The caller has seen to the room. */
+/* Where the payload of the next frame is written. The caller has seen to the room. */
 static char *next_payload(void) { return outbox + outbox_length + EXEC_HEADER_BYTES; }
 
 static void finish_frame(char type, size_t session, size_t length) {

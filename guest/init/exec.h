@@ -4,7 +4,7 @@
  * so init itself reads nothing from this port, and a guest without sessions has no such process.
  *
  * Both directions carry frames: a type, the number of a session, two bytes 0, the length of the payload (32
- * bits, the lowest byte first), the payload. src/host/vmm/exec-frames.ts has the same numbers.
+ * bits, the lowest byte first), the payload. src/host/exec/exec-frames.ts has the same numbers.
  *
  *   host to guest                                  guest to host
  *   H  begin anew; 8 fixed bytes and 8 random ones H  the same 16 bytes, the version: all later bytes are new
@@ -64,6 +64,7 @@ struct exec_request {
   uint16_t rows, columns;
 };
 
+/* exec-clock.c: the monotonic clock. */
 long long exec_now_ms(void);
 
 /* exec-request.c */

@@ -1,6 +1,6 @@
 /*
- * What init does while the application runs: it reaps orphans, has users' programs run (exec.c), passes the shutdown signal on, and reports
- * the application's end before the machine goes off.
+ * What init does while the application runs: it reaps orphans, has users' programs run (exec.c), passes the
+ * shutdown signal on, and reports the application's end before the machine goes off.
  */
 #include <errno.h>
 #include <fcntl.h>

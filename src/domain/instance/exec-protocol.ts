@@ -54,7 +54,7 @@ export const ExecClose = {
 } as const
 export type ExecClose = (typeof ExecClose)[keyof typeof ExecClose]
 
-/** The most bytes of a message: one of bytes has 16 KiB at most from a host, and may have 64 KiB from a client. */
+/** The most bytes of a message. One with output has 4 KiB at most, one with input may have 64 KiB. */
 export const maxExecMessageBytes = 64 * 1024 + 1
 export const maxExecArguments = 1_024
 /** The rows and columns of a terminal are numbers of 16 bits. */

@@ -1,11 +1,13 @@
 import type { RawData, WebSocket } from 'ws'
 import { execCommand, ExecClose, ExecStream } from '../../domain/instance/exec-protocol.ts'
 import type { ExecCommand, ExecNews } from '../../domain/instance/exec-protocol.ts'
+import type { AgentLog } from '../agent/agent-ports.ts'
+import type { Vmm } from '../vmm/vmm.ts'
 import { windowBytes } from './exec-frames.ts'
 import { ExecHold } from './exec-hold.ts'
+import type { LeasesForExec } from './exec-hold.ts'
 import { ExecRefused } from './exec-session.ts'
 import type { ExecEnd, ExecRequest, ExecSession } from './exec-session.ts'
-import type { ExecServerOptions } from './exec-server.ts'
 
 /** How long a client may take to say what it wants to run. */
 const firstMessageMs = 10_000
@@ -20,6 +22,13 @@ const refusals = {
   busy: ExecClose.Busy,
   'not-running': ExecClose.NotRunning,
 } as const
+
+export interface ExecServerOptions {
+  readonly agentSecret: string
+  readonly leases: LeasesForExec
+  readonly vmm: Pick<Vmm, 'exec'>
+  readonly log: AgentLog
+}
 
 /** One program, between the WebSocket of the API and its session in the guest. */
 export class ExecConnection {
@@ -97,7 +106,7 @@ export class ExecConnection {
     session.on('started', () => this.#tell({ type: 'started' }))
     session.on('output', (stream, bytes) => {
       const name = stream === 'stdout' ? ExecStream.Output : ExecStream.ErrorOutput
-      // The guest sends more only when this has left, so nothing piles up here for a reader who does not read.
+      // The guest sends more only when this has left, so nothing piles up for a reader who does not read.
       this.#socket.send(Buffer.concat([Buffer.from([name]), bytes]), (error) => {
         if (error === undefined || error === null) session.outputTaken(bytes.length)
       })

@@ -94,7 +94,7 @@ export class FrameReader {
   }
 }
 
-/** The bytes of a guest before its answer to a greeting, which may be left over from an earlier connection. */
+/** The most bytes before the answer to a greeting. They are left over from an earlier connection. */
 const maxStaleBytes = 1 << 20
 
 /** Drops everything up to the guest's answer to this greeting. */

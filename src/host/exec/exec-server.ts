@@ -5,24 +5,17 @@ import type { WebSocket } from 'ws'
 import { maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
 import { bearsSecret } from '../../primitives/bearer-secret.ts'
 import { keepAlive } from '../../primitives/web-socket-pulse.ts'
-import type { AgentLog } from '../agent/agent-ports.ts'
-import type { Vmm } from '../vmm/vmm.ts'
 import { ExecConnection } from './exec-connection.ts'
-import type { LeasesForExec } from './exec-hold.ts'
+import type { ExecServerOptions } from './exec-connection.ts'
 
 /** The most sessions of one host. Each instance has at most `maxGuestSessions` of them. */
 const maxSessions = 512
 
 const pathPattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/exec$/
 
-export interface ExecServerOptions {
-  readonly agentSecret: string
-  readonly leases: LeasesForExec
-  readonly vmm: Pick<Vmm, 'exec'>
-  readonly log: AgentLog
-}
-
-/** The server of `GET /instances/<uuid>/exec` (`src/domain/instance/exec-protocol.ts`), which the API calls. */
+/**
+ * The server of `GET /instances/<uuid>/exec` (`src/domain/instance/exec-protocol.ts`), which the API calls.
+ */
 export class ExecServer {
   readonly #options: ExecServerOptions
   readonly #server = new WebSocketServer({
@@ -36,7 +29,9 @@ export class ExecServer {
     this.#options = options
   }
 
-  /** Handles the `upgrade` event of the agent's server. Returns false if the request is about something else. */
+  /**
+   * Handles the `upgrade` event of the agent's server. Returns false if the request is about something else.
+   */
   receive(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const [, instanceUuid] = pathPattern.exec(request.url ?? '') ?? []
     if (instanceUuid === undefined) return false

@@ -210,7 +210,7 @@ export function checkRequest(request: ExecRequest): void {
     throw new ExecRefused('unable', `a program and its arguments have at most ${maxRequestBytes} bytes`)
 }
 
-/** Greets the guest over a connection that has just been made. Undefined if the guest does not answer in time. */
+/** Greets the guest over a new connection. Undefined if the guest does not answer in time. */
 export async function greetGuest(socket: Socket, limitMs: number): Promise<GuestLink | undefined> {
   const greeting = greetingOf(randomBytes(8))
   const reader = new GreetingReader(greeting)

@@ -7,7 +7,7 @@ import type { ExecRequest, ExecSession } from './exec-session.ts'
 import { checkRequest, greetGuest } from './guest-link.ts'
 import type { GuestLink } from './guest-link.ts'
 
-/** The guest starts its exec server when the host connects. An emulated guest on a busy host needs a while. */
+/** The guest starts its exec server when the host connects. A guest on a busy host needs a while. */
 const greetLimitMs = 4_000
 const greetTries = 3
 /** A guest whose host was away for this long has noticed it. */

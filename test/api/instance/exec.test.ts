@@ -154,7 +154,7 @@ describe('a program of a user, over the API', () => {
     const other = await api.addUser()
     const missing = await refusedUpgrade(api.url, other.token, path)
     assert.match(missing.text, /No instance with the name 'web'|no instance/i)
-    assert.equal((await api.send({ path, token: user.token })).status, 426)
+    assert.equal((await api.send({ path, token: user.token })).status, 400)
   })
 
   it('is one of a bounded number for each account', async () => {
