@@ -12,6 +12,7 @@ import { withinTime } from './middleware/handling-timeout.ts'
 import { askerOf, identityOf } from './request-state.ts'
 import type { ApiContext, ApiMiddleware } from './request-state.ts'
 import { refuseForbidden } from './token-check.ts'
+import { asksForWebSocket } from './web-socket-request.ts'
 
 interface PathParameters {
   readonly owner?: string
@@ -55,6 +56,7 @@ export function operationEndpoint<O extends Operation>(
         identity,
         asker: askerOf(ctx),
         accept: ctx.get('Accept'),
+        asksForWebSocket: asksForWebSocket(ctx.req),
         ...lastEventIdOf(ctx),
         stillValid: async () => (await ctx.state.stillValid?.()) ?? false,
         signal,

@@ -13,6 +13,7 @@ import {
   receiveTimeoutMs,
 } from '../contract/limits.ts'
 import { failureBody } from './middleware/error-envelope.ts'
+import { asksForWebSocket } from './web-socket-request.ts'
 
 /**
  * How long a client may take to send a request. Without these limits a slow client could hold a connection
@@ -46,7 +47,7 @@ export function createApiServer(
       keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: patience.checkEvery,
       // Requests that offer another protocol, such as HTTP/2, are answered as if they did not.
-      shouldUpgradeCallback: isWebSocket,
+      shouldUpgradeCallback: asksForWebSocket,
     },
     (request, response) => void handle(request, response),
   )
@@ -55,10 +56,6 @@ export function createApiServer(
   server.maxRequestsPerSocket = maxRequestsPerConnection
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(socket, failureFor(error)))
   return server
-}
-
-function isWebSocket({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /**

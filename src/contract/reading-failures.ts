@@ -13,7 +13,7 @@ export const readingFailures = {
     true,
   ),
   oneProgram: failure(ErrorCode.Invalid, 400, "'exec' needs exactly one instance: {count} are named"),
-  notUpgraded: failure(ErrorCode.Invalid, 400, "'{path}' is a WebSocket: ask for an upgrade with GET"),
+  notUpgraded: failure(ErrorCode.Invalid, 200, "'exec' is a WebSocket: ask for an upgrade, with GET"),
   followedLog: failure(ErrorCode.Invalid, 400, "'follow' needs exactly one instance and no 'limit': {given}"),
   tooMuchUsage: failure(
     ErrorCode.TooMany,

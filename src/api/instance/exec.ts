@@ -12,10 +12,11 @@ import { maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
 import { visibleText } from '../../domain/plain-text.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
-import { missingEntry } from '../failed-entry.ts'
+import { failedInstance, missingEntry } from '../failed-entry.ts'
 import { identifierOf } from '../named-objects.ts'
 import { ExecPlaces } from './exec-places.ts'
 import { ExecRelay } from './exec-relay.ts'
+import { forEachInstance } from './objects.ts'
 
 /** The longest name of a program in an event. */
 const maxProgramLength = 100
@@ -29,6 +30,10 @@ export function instancesExec(deps: ApiDeps): Handler<typeof execInstances> {
     perMessageDeflate: false,
   })
   return async ({ objects }, call) => {
+    if (!call.asksForWebSocket) {
+      const refuse = async (row: InstanceRow) => await Promise.resolve(failedInstance(row, 'notUpgraded'))
+      return { entries: await forEachInstance(deps, call, objects, refuse) }
+    }
     const [object] = objects
     if (object?.target === undefined || objects.length > 1)
       throw requestError('oneProgram', { count: objects.length })
@@ -36,9 +41,6 @@ export function instancesExec(deps: ApiDeps): Handler<typeof execInstances> {
     if (row === undefined) return { entries: [missingEntry('instance', object.target)] }
     return {
       async stream(response) {
-        const { headers, url = '' } = response.req
-        if (headers.upgrade === undefined)
-          throw requestError('notUpgraded', { path: url.split('?')[0] ?? '' })
         const leave = places.take(call.identity.userUuid)
         try {
           const client = await upgrade(server, response)

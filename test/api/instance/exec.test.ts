@@ -154,7 +154,9 @@ describe('a program of a user, over the API', () => {
     const other = await api.addUser()
     const missing = await refusedUpgrade(api.url, other.token, path)
     assert.match(missing.text, /No instance with the name 'web'|no instance/i)
-    assert.equal((await api.send({ path, token: user.token })).status, 400)
+    const plain = await api.send({ path, token: user.token })
+    assert.deepEqual([plain.status, plain.json.status], [200, 'error'])
+    assert.match(plain.json.data.instances[0].message, /^'exec' is a WebSocket/)
   })
 
   it('is one of a bounded number for each account', async () => {
