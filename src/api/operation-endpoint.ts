@@ -89,7 +89,8 @@ async function sendStream(
   try {
     await stream(ctx.res)
   } finally {
-    const isUpgraded = ctx.res.socket === null
+    // A response without a socket has lost it to a WebSocket, or with its client.
+    const isUpgraded = !ctx.res.headersSent && ctx.res.socket === null
     if (isUpgraded) ctx.status = 101
     if (ctx.res.headersSent || isUpgraded) ctx.respond = false
   }
