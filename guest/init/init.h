@@ -24,6 +24,8 @@
  *   awake                           the guest stays awake, or woke: init serves the disable file again
  *   shutdown <grace ms>
  *   bye                             all output has arrived; the machine may go off
+ * The port `exec` beside it is for programs that users run, see exec.h.
+ *
  * When a guest goes on from its snapshot, `time`, `entropy` and `awake` are in its port before its CPUs run.
  */
 #ifndef ROOST_INIT_H
@@ -174,6 +176,11 @@ void reserve_keep(void);
 
 /* process.c: starts the application. Returns its process id, or -1 with the exit code to report. */
 pid_t application_start(const struct config *config, int output_fd, int *exit_code);
+/* These run in the process that becomes a program. */
+void process_reset_signals(void);
+void process_take_identity(const struct identity *identity);
+/* Returns only on failure, with the reason in errno. */
+void process_execute(char **argv, char **env);
 
 /* output.c: carries the application's output from its pipe to port `log`. */
 void output_open(int from_pipe_fd);
@@ -184,9 +191,16 @@ void output_drain(void);
 long long output_written(void);
 
 /* supervise.c: does everything after the start. */
-_Noreturn void supervise(pid_t application);
+_Noreturn void supervise(pid_t application, const struct config *config);
 /* Reports how the application ended and powers off. */
 _Noreturn void finish(const char *how, int value, bool out_of_memory, bool killed);
+
+/* exec.c: programs that users run beside the application, see exec.h. */
+/* Called once SIGIO is blocked: the kernel sends that signal when the host connects. */
+void exec_open(const struct config *config);
+/* Starts the exec server if the host is connected and there is none. */
+void exec_tend(void);
+void exec_note_end(pid_t ended);
 
 /* watch.c */
 bool socket_listens(void);

@@ -87,5 +87,5 @@ int main(void) {
    * would delay the application. Memory does not run out in these few milliseconds.
    */
   reserve_keep();
-  supervise(application);
+  supervise(application, &config);
 }

@@ -45,8 +45,7 @@ static void make_directories(const char *path) {
   mkdir(partial, 0755);
 }
 
-/* Runs in the child. Returns only on failure, with the reason in errno. */
-static void execute(char **argv, char **env) {
+void process_execute(char **argv, char **env) {
   if (strchr(argv[0], '/') != NULL) {
     execve(argv[0], argv, env);
     return;
@@ -64,12 +63,12 @@ static void execute(char **argv, char **env) {
   errno = reason;
 }
 
-static void take_identity(const struct identity *identity) {
+void process_take_identity(const struct identity *identity) {
   if (setgroups(identity->group_count, identity->groups) < 0) return;
   if (setgid(identity->gid) < 0 || setuid(identity->uid) < 0) _exit(EXIT_NOT_EXECUTABLE);
 }
 
-static void reset_signals(void) {
+void process_reset_signals(void) {
   sigset_t none;
   sigemptyset(&none);
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
@@ -77,7 +76,7 @@ static void reset_signals(void) {
 }
 
 static void become_application(const struct config *config, const struct identity *identity, int output_fd, int error_fd) {
-  reset_signals();
+  process_reset_signals();
   setsid();
   int null_fd = open("/dev/null", O_RDONLY);
   dup2(null_fd, 0);
@@ -88,8 +87,8 @@ static void become_application(const struct config *config, const struct identit
    * belongs to the application's user.
    */
   if (fchown(1, identity->uid, identity->gid) < 0) errno = 0;
-  take_identity(identity);
-  execute(config->argv, config->env);
+  process_take_identity(identity);
+  process_execute(config->argv, config->env);
   int reason = errno;
   if (write(error_fd, &reason, sizeof reason) < 0) _exit(EXIT_NOT_EXECUTABLE);
   _exit(EXIT_NOT_FOUND);

@@ -1,6 +1,6 @@
 /*
- * What init does while the application runs: it reaps orphans, passes the shutdown signal on, and reports
- * the application's end before the machine goes off.
+ * What init does while the application runs: it reaps orphans, has users' programs run (exec.c), passes the
+ * shutdown signal on, and reports the application's end before the machine goes off.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +96,9 @@ static void reap(struct watch *watch) {
   int status;
   for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
     if (ended == watch->application) application_ended(watch, status);
+    exec_note_end(ended);
   }
+  exec_tend();
 }
 
 static void be_awake(struct watch *watch) {
@@ -210,21 +212,24 @@ static int next_wait_ms(const struct watch *watch) {
   return wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait;
 }
 
+/* SIGIO says that the host has connected to port `exec`, or disconnected from it. */
 static int open_signals(void) {
-  sigset_t children;
-  sigemptyset(&children);
-  sigaddset(&children, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &children, NULL);
-  return signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGCHLD);
+  sigaddset(&watched, SIGIO);
+  sigprocmask(SIG_BLOCK, &watched, NULL);
+  return signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void supervise(pid_t application) {
+void supervise(pid_t application, const struct config *config) {
   long long now = now_ms();
   struct watch watch = {
       .application = application, .signal_fd = open_signals(),
       .oom_kills_at_start = oom_kill_count(), .kill_at_ms = NEVER,
       .started_at_ms = now, .listen_at_ms = now + LISTEN_FIRST_WAIT_MS};
   output_start();
+  exec_open(config);
   setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
   reap(&watch); /* the application may have ended before the signal was blocked */
   for (;;) {

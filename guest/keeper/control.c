@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "keeper.h"
@@ -58,13 +56,9 @@ static void broadcast(const char *line, size_t length) {
 }
 
 bool control_open(void) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "keeper.sock"};
   events_listen(broadcast);
-  listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  mode_t before = umask(0177);
-  bool bound = listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0;
-  umask(before);
-  return bound && listen(listener, MAX_CLIENTS) == 0;
+  listener = socket_listen("keeper.sock", MAX_CLIENTS);
+  return listener >= 0;
 }
 
 static void greet(struct client *client) {

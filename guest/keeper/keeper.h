@@ -12,6 +12,7 @@
  * Standard input is the guest's configuration, `<length>\n<records>`. Descriptors 3 to 19 are handed on to
  * the VMM. The keeper has these files in the directory of the VM:
  *   keeper.sock   the socket on which agents listen and command; if it accepts, the VM lives
+ *   exec.sock     the socket on which the VMM accepts agents for the guest's port `exec` (guest/init/exec.h)
  *   events        one line per observation, `<µs since the epoch> <what> ...`, see events.c
  *   vmm.log       the first part of what the VMM wrote to its standard error
  *
@@ -36,6 +37,8 @@
 #define VMM_MONITOR_FD 23
 /* The descriptor of the VMM's network device. */
 #define VMM_TAP_FD 24
+/* The socket on which the VMM accepts the agent that speaks with the guest's exec server. */
+#define VMM_EXEC_FD 28
 /* The descriptors of namespaces that a waiting keeper has made ahead. */
 #define JAIL_NETWORK_FD 25
 #define JAIL_IPC_FD 26
@@ -164,6 +167,9 @@ void init_run(struct init_ends ends);
 /* Returns the VMM's process id as the keeper sees it; 0: no VMM was started. */
 pid_t init_await_vmm(int keeper_fd);
 
+/* socket.c: listens on a socket of this name in the present directory. Returns -1 if that is impossible. */
+int socket_listen(const char *name, int backlog);
+
 /* vm.c */
 struct vm {
   pid_t pid;   /* the VMM */
@@ -175,6 +181,7 @@ struct vm {
 /* The VMM's ends of the channels between the VMM and the keeper. */
 struct vmm_ends {
   int channels[4]; /* in the order of their numbers, VMM_CONSOLE_FD first */
+  int exec_fd;
   int error_fd;
 };
 bool vm_start(struct vm *vm, const struct options *options);

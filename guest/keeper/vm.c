@@ -109,11 +109,13 @@ static void open_tap(const char *name) {
 static void place_ends(const struct vmm_ends *ends) {
   int parked[4];
   for (int i = 0; i < 4; i++) parked[i] = fcntl(ends->channels[i], F_DUPFD_CLOEXEC, PARKING_FD);
+  int exec_fd = fcntl(ends->exec_fd, F_DUPFD_CLOEXEC, PARKING_FD);
   int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   place(ends->error_fd, 1);
   place(ends->error_fd, 2);
   place(null_fd, 0);
   for (int i = 0; i < 4; i++) place(parked[i], VMM_CONSOLE_FD + i);
+  place(exec_fd, VMM_EXEC_FD);
 }
 
 /*
@@ -193,12 +195,16 @@ bool vm_start(struct vm *vm, const struct options *options) {
       pipe2(error_pipe, O_CLOEXEC) < 0) {
     return false;
   }
+  /* The VMM accepts one agent at a time, and the next one waits. */
+  theirs.exec_fd = socket_listen("exec.sock", 1);
+  if (theirs.exec_fd < 0) return false;
   fcntl(error_pipe[0], F_SETFL, O_NONBLOCK);
   vm->error_fd = error_pipe[0];
   theirs.error_fd = error_pipe[1];
   if (!vm_fork(vm, options, &theirs)) return false;
   for (int i = 0; i < 4; i++) close(theirs.channels[i]);
   close(theirs.error_fd);
+  close(theirs.exec_fd);
   if (options->volume_fd >= 0) close((int)options->volume_fd);
   return true;
 }

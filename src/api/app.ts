@@ -49,6 +49,7 @@ import { hostsExplain } from './host/explain.ts'
 import { hostsStatus } from './host/status.ts'
 import { instancesCreate } from './instance/create.ts'
 import { instancesDelete } from './instance/delete.ts'
+import { instancesExec } from './instance/exec.ts'
 import { instancesExplain } from './instance/explain.ts'
 import { instancesList } from './instance/list.ts'
 import { instancesLog } from './instance/log.ts'
@@ -102,6 +103,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     updateInstances: instancesUpdate(deps),
     waitInstances: instancesWait(deps),
     getInstanceLogs: instancesLog(deps, places),
+    execInstances: instancesExec(deps),
     getInstanceMetrics: instancesMetrics(deps),
     getInstanceUsage: instancesUsage(deps),
     explainInstances: instancesExplain(deps),

@@ -13,6 +13,8 @@ export interface Call {
   readonly asker: Asker
   /** The `Accept` header; empty if there is none. */
   readonly accept: string
+  /** Whether the request asks for a WebSocket. */
+  readonly asksForWebSocket: boolean
   /** What the client of a stream has already; absent if it does not say so. */
   readonly lastEventId?: number
   /** Whether the token is still accepted. For answers that last long. */

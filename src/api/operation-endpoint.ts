@@ -13,6 +13,7 @@ import { withinTime } from './middleware/handling-timeout.ts'
 import { askerOf, identityOf } from './request-state.ts'
 import type { ApiContext, ApiMiddleware } from './request-state.ts'
 import { refuseForbidden } from './token-check.ts'
+import { asksForWebSocket } from './web-socket-request.ts'
 
 interface PathParameters {
   readonly owner?: string
@@ -57,6 +58,7 @@ export function operationEndpoint<O extends Operation>(
         identity,
         asker: askerOf(ctx),
         accept: ctx.get('Accept'),
+        asksForWebSocket: asksForWebSocket(ctx.req),
         ...lastEventIdOf(ctx),
         stillValid: async () => (await ctx.state.stillValid?.()) ?? false,
         signal,
@@ -79,7 +81,7 @@ export function operationEndpoint<O extends Operation>(
   }
 }
 
-/** From its first byte on, a stream is written without Koa, until the client ends it. */
+/** From its first byte or from its upgrade on, a stream is written without Koa, until the client ends it. */
 async function sendStream(
   ctx: ApiContext,
   stream: (response: ServerResponse) => Promise<void>,
@@ -89,7 +91,10 @@ async function sendStream(
   try {
     await stream(ctx.res)
   } finally {
-    if (ctx.res.headersSent) ctx.respond = false
+    // A response without a socket has lost it to a WebSocket, or with its client.
+    const isUpgraded = !ctx.res.headersSent && ctx.res.socket === null
+    if (isUpgraded) ctx.status = 101
+    if (ctx.res.headersSent || isUpgraded) ctx.respond = false
   }
 }
 

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { problem } from '../contract/errors.ts'
 import type { FailureName } from '../contract/errors.ts'
@@ -12,6 +13,7 @@ import {
   receiveTimeoutMs,
 } from '../contract/limits.ts'
 import { failureBody } from './middleware/error-envelope.ts'
+import { asksForWebSocket } from './web-socket-request.ts'
 
 /**
  * How long a client may take to send a request. Without these limits a slow client could hold a connection
@@ -44,13 +46,35 @@ export function createApiServer(
       requestTimeout: patience.request,
       keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: patience.checkEvery,
+      // Requests that offer another protocol, such as HTTP/2, are answered as if they did not.
+      shouldUpgradeCallback: asksForWebSocket,
     },
     (request, response) => void handle(request, response),
   )
+  server.on('upgrade', (request, socket, head) => handleUpgrade(handle, { request, socket, head }))
   server.maxConnections = maxConnections
   server.maxRequestsPerSocket = maxRequestsPerConnection
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(socket, failureFor(error)))
   return server
+}
+
+/**
+ * Lets the API see a request for an upgrade like any other, with all its checks. Its handler takes the socket
+ * from the response; otherwise the answer is the last thing on the connection.
+ */
+function handleUpgrade(
+  handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+  from: { readonly request: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
+): void {
+  const { request, socket, head } = from
+  // The end of the connection follows as `close`.
+  socket.on('error', () => undefined)
+  if (head.length > 0) socket.unshift(head)
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Socket)
+  response.once('finish', () => socket.end())
+  void handle(request, response)
 }
 
 function failureFor(error: NodeJS.ErrnoException): FailureName {

@@ -15,6 +15,7 @@ import { EventOutbox } from '../host/instance/event-outbox.ts'
 import { EventPace } from '../host/instance/event-pace.ts'
 import { beginFirstBoot } from '../host/agent/first-boot.ts'
 import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
+import { ExecServer } from '../host/exec/exec-server.ts'
 import { HaltMarker } from '../host/agent/halt-marker.ts'
 import { HostAgent } from '../host/agent/host-agent.ts'
 import type { InstanceEntry } from '../host/instance/entry.ts'
@@ -162,12 +163,13 @@ const leaseServer = new LeaseServer({
   log,
   nowMs: Date.now,
 })
+const execServer = new ExecServer({ agentSecret, leases: agent.leases, vmm: drivers.vmm, log })
 const consoleWaits = new ConsoleWaits()
 const server = createAgentServer({
   agentSecret,
   log,
   upgrade: (request, socket, head) => {
-    leaseServer.receive(request, socket, head)
+    if (!execServer.receive(request, socket, head)) leaseServer.receive(request, socket, head)
   },
   answers: {
     log: async (instanceUuid, request) =>
@@ -298,6 +300,7 @@ async function halt(): Promise<void> {
     ...tasks.map(async (task) => await task.stop()),
   ])
   leaseServer.close()
+  execServer.close()
   server.close()
   server.closeAllConnections()
   await Promise.all([drivers.vmm.close(), drivers.close()])

@@ -7,7 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { readBounded } from '../cli/bounded-input.ts'
 import { CliFailure } from '../cli/cli-failure.ts'
 import { CommandFailure } from '../commands/command-failure.ts'
-import { readHidden } from '../commands/terminal-input.ts'
+import { openTerminal, readHidden } from '../commands/terminal-input.ts'
 import { runCommand } from '../commands/program.ts'
 import { isOperatorsCommand } from '../commands/operators-commands.ts'
 
@@ -31,6 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
     note: (text) => void process.stderr.write(text),
     columns: columns(),
     showsProgress: process.stderr.isTTY && process.env['TERM'] !== 'dumb',
+    terminal: openTerminal(),
     readSecret: (prompt) => (process.stdin.isTTY ? readHidden(prompt) : readFile('-', maxSecretBytes)),
     readFile,
     openBrowser,

@@ -28,6 +28,20 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The exit code of a command that runs a program elsewhere, where the command itself fails; as of Docker. */
+export const ownFailureCode = 125
+
+/** Ends a command with the exit code of a program that it ran. It is no failure of the command. */
+export class ProgramEnd extends Error {
+  override readonly name = 'ProgramEnd'
+  readonly code: number
+
+  constructor(code: number) {
+    super(`the program ended with ${String(code)}`)
+    this.code = code
+  }
+}
+
 /** What a person reads, and what a program gets, of an API's failure. */
 export function toldFailure(failure: ApiFailure): { readonly message: string; readonly exitCode: ExitCode } {
   const { httpStatus, code, requestId } = failure.facts

@@ -6,10 +6,11 @@ import { addLoginCommands } from './account/login-command.ts'
 import { addAutoscaleCommands } from './autoscale/commands.ts'
 import { addCertCommands } from './certificate/commands.ts'
 import type { CommandDeps } from './command-deps.ts'
-import { CommandFailure, ExitCode, toldFailure } from './command-failure.ts'
+import { CommandFailure, ExitCode, ProgramEnd, toldFailure } from './command-failure.ts'
 import { addCompletionCommands } from './completion/commands.ts'
 import { addEventCommands } from './event/commands.ts'
 import { addPushCommand } from './image/push-command.ts'
+import { addExecCommand } from './instance/exec-command.ts'
 import { addExplainCommand } from './instance/explain-command.ts'
 import { addLifeCommands } from './instance/life-commands.ts'
 import { addListCommands } from './instance/list-commands.ts'
@@ -27,7 +28,7 @@ import { addVolumeCommands } from './volume/commands.ts'
  * Runs `roost <args>` for a user and returns its exit code. What went wrong is written for the person at the
  * terminal. Any other error is thrown, because it is a defect.
  */
-export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<ExitCode> {
+export async function runCommand(args: readonly string[], deps: CommandDeps): Promise<number> {
   try {
     const moved = movedCommand(args)
     if (moved !== undefined) throw new CommandFailure(moved, { exitCode: ExitCode.Usage })
@@ -36,6 +37,7 @@ export async function runCommand(args: readonly string[], deps: CommandDeps): Pr
   } catch (error) {
     // Help and version come as errors with exit code 0. Commander has written everything already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Done : ExitCode.Usage
+    if (error instanceof ProgramEnd) return error.code
     if (isAborted(error) && deps.signal.aborted) return ExitCode.Failed
     const told = toldError(error)
     if (told === undefined) throw error
@@ -76,6 +78,7 @@ export function createProgram(deps: CommandDeps): Command {
   addLifeCommands(line)
   addSetCommand(line)
   addLogCommand(line)
+  addExecCommand(line)
   addEventCommands(line)
   addExplainCommand(line)
   addOpenCommand(line)

@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import type { ProgramTerminal } from './command-deps.ts'
 import { CommandFailure } from './command-failure.ts'
 
 /** Reads a line from the terminal without showing it. */
@@ -19,5 +20,34 @@ export async function readHidden(prompt: string): Promise<string> {
   } finally {
     lines.close()
     process.stderr.write('\n')
+  }
+}
+
+/** The terminal or the pipes of this process. */
+export function openTerminal(): ProgramTerminal {
+  const { stdout, stderr } = process
+  const size = () => (stdout.isTTY ? { rows: stdout.rows, columns: stdout.columns } : undefined)
+  return {
+    // Only a command that reads its input may open it.
+    get input() {
+      return process.stdin
+    },
+    output: stdout,
+    errorOutput: stderr,
+    get isInteractive() {
+      return process.stdin.isTTY && stdout.isTTY
+    },
+    size,
+    setRaw: (raw) => {
+      if (process.stdin.isTTY) process.stdin.setRawMode(raw)
+    },
+    onResize: (listener) => {
+      const tell = () => {
+        const now = size()
+        if (now !== undefined) listener(now)
+      }
+      stdout.on('resize', tell)
+      return () => void stdout.off('resize', tell)
+    },
   }
 }

@@ -55,6 +55,16 @@ export const maxEventCount = 1_000
  * and misses no event.
  */
 export const maxStreams = 1_000
+/**
+ * 429 with `Retry-After`. The most programs of users (`/exec`) at one API process, and of one account there.
+ * Each has a connection to the client and one to the host.
+ */
+export const maxExecSessions = 256
+export const maxExecSessionsPerAccount = 32
+/** How long a program of a user may run, at most: as long as its host keeps the instance awake for it. */
+export const maxExecMs = 86_400_000
+/** How often it is checked whether the token of such a program is still valid. */
+export const execTokenCheckMs = 60_000
 /** How often a stream on which nothing happens sends a comment, so that proxies keep it open. */
 export const streamBeatMs = 15_000
 /** How long a client may take to receive what a stream has sent. A slower client is disconnected. */

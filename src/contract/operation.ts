@@ -120,6 +120,11 @@ export interface Operation<
    * of the type `follows` has one entry as its data.
    */
   readonly follows?: string
+  /**
+   * Present if the request asks for an upgrade to a WebSocket, whose messages `docs/api.md` describes. Only a
+   * failure has an answer then.
+   */
+  readonly upgrades?: true
   /** Present if the answer can also be text. */
   readonly textForm?: TextForm
   readonly summary: string

@@ -6,6 +6,14 @@ import { ErrorCode, failure } from './failure.ts'
  */
 export const readingFailures = {
   tooManyStreams: failure(ErrorCode.TooMany, 429, 'All {limit} streams are taken: wait {seconds} s', true),
+  tooManyPrograms: failure(
+    ErrorCode.TooMany,
+    429,
+    'Too many programs run: {count}, and at most {limit} may',
+    true,
+  ),
+  oneProgram: failure(ErrorCode.Invalid, 400, "'exec' needs exactly one instance: {count} are named"),
+  notUpgraded: failure(ErrorCode.Invalid, 200, "'exec' is a WebSocket: ask for an upgrade, with GET"),
   followedLog: failure(ErrorCode.Invalid, 400, "'follow' needs exactly one instance and no 'limit': {given}"),
   tooMuchUsage: failure(
     ErrorCode.TooMany,

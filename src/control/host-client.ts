@@ -1,10 +1,12 @@
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
+import type { WebSocket } from 'ws'
 import type { AwakeInstances } from '../domain/instance/awake.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-protocol.ts'
 import type { StepUsage, UsageStep } from '../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
+import { connectExec } from './host-exec.ts'
 import { traceparentNow } from '../primitives/traces.ts'
 
 /**
@@ -53,6 +55,11 @@ export interface NodeClient {
    * Throws `NodeUnavailable`.
    */
   beginFirstBoot(instance: PlacedInstance): Promise<boolean>
+  /**
+   * Connects to the host for one program in an instance (`src/domain/instance/exec-protocol.ts`). Throws
+   * `NodeUnavailable`.
+   */
+  openExec(instance: PlacedInstance): Promise<WebSocket>
   close(): Promise<void>
 }
 
@@ -181,6 +188,7 @@ export function createNodeClient(options: {
         throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
       }
     },
+    openExec: (instance) => openExec(addresses, instance),
     async close() {
       await Promise.all([agent.close(), boots.destroy(), waits.destroy()])
     },
@@ -194,6 +202,24 @@ async function readSteps(
 ): Promise<readonly StepUsage[]> {
   const answer = await call(nodeId, path, { method: 'GET' })
   return (expectJson(answer, nodeId) as { steps: readonly StepUsage[] }).steps
+}
+
+async function openExec(
+  addresses: ReturnType<typeof createAddressBook>,
+  { uuid, nodeId }: PlacedInstance,
+): Promise<WebSocket> {
+  try {
+    return await connectExec(await addresses.find(nodeId), uuid)
+  } catch (error) {
+    if (error instanceof NodeUnavailable) throw error
+    // The agent may have been restarted on another port or with another secret.
+    addresses.forget()
+  }
+  try {
+    return await connectExec(await addresses.find(nodeId), uuid)
+  } catch (error) {
+    throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
+  }
 }
 
 /**

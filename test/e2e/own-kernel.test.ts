@@ -6,6 +6,8 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { writeOciLayout } from '../../samples/oci-layout.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
+import { ExecClose } from '../../src/domain/instance/exec-protocol.ts'
+import { ExecClient } from '../support/exec-client.ts'
 import { logOf, runInstance, waitFor } from '../support/instances.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import { until } from '../support/until.ts'
@@ -94,6 +96,11 @@ describe('an image that brings its own kernel and initrd', () => {
     }
     const log = await until('the console of the own kernel', look, { limitMs: bootLimitMs })
     assert.match(log, /own kernel is up: .*console=ttyS0.* hello=there/)
+    const exec = await ExecClient.open(stack.apiUrl, stack.token, `/v1/instances/${view.uuid}/exec`)
+    exec.tell({ type: 'run', argv: ['sh'] })
+    const [code, reason] = await exec.closed()
+    assert.equal(code, ExecClose.Unable)
+    assert.match(reason, /runs a kernel of its own/)
     await stack.api.one('stopInstances', { object: view.uuid, body: { force: true } })
     await waitFor(stack.api, view.uuid, 'stopped')
     await stack.api.one('deleteInstances', { object: view.uuid })

@@ -128,6 +128,7 @@ export class SimMachine {
       accelerator: 'fake',
       memory: () => undefined,
       checkMemory: () => undefined,
+      exec: async () => await Promise.reject(new Error('no life runs programs')),
       start: async (spec, signal) => await this.#start(spec, signal),
       shutdown: async ({ boot }, { graceMs }) => {
         await pause(0.2, 2)

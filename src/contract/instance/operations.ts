@@ -206,6 +206,29 @@ export const getInstanceLogs = defineOperation({
     'before they were sent, and one of the type `end` that the instance is deleted.',
 })
 
+export const execInstances = defineOperation({
+  id: 'execInstances',
+  method: 'GET',
+  path: '/v1/instances/exec',
+  localPath: '/v1/instances/{object}/exec',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: true,
+  place: 'instance exec arguments',
+  body: noParameters,
+  query: noParameters,
+  upgrades: true,
+  dataKey: DataKey.Instances,
+  entry: instanceIdentity,
+  summary: 'Run a program in an instance',
+  description:
+    'Upgrades to a WebSocket for one program, beside the application and with its user, directory and environment. The ' +
+    "client's first message is JSON: `type` `run`, `argv`, and with `terminal` (`rows`, `columns`) a terminal. Binary " +
+    'messages carry bytes after one byte for the stream: 0 input, 1 output, 2 error output. Further messages of the client ' +
+    'are of the types `resize`, `signal` and `end_of_input`, those of the host `started`, `exit` and `failed`. A sleeping ' +
+    'instance is woken, and stays awake until the program ends. The program ends with its connection.',
+})
+
 export const getInstanceMetrics = defineOperation({
   id: 'getInstanceMetrics',
   method: 'GET',

@@ -66,6 +66,9 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
     parameters: [...pathParameters(operation, local), ...queryParameters(operation, local)],
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
+      ...(operation.upgrades === undefined
+        ? {}
+        : { 101: { description: 'The connection goes on as a WebSocket.' } }),
       200: {
         description: 'The request was carried out; each entry tells of its object.',
         content: answerContent(operation),

@@ -13,6 +13,8 @@ export const UserEventKind = {
   InstanceVolume: 'instance.volume',
   /** Its configuration was changed, or a restart for an earlier change was asked for. */
   InstanceChanged: 'instance.changed',
+  /** A user runs a program in it. The event names the program, and never its arguments. */
+  InstanceExec: 'instance.exec',
   /** Autoscale gives the instance back. */
   InstanceRetired: 'instance.retired',
   InstanceDeleted: 'instance.deleted',

@@ -175,6 +175,11 @@ function whyAwake(
     }
   }
   const next = `standby ${cooldown} after the last of it`
+  const { programs = 0 } = hostLease
+  if (programs > 0) {
+    const run = programs === 1 ? 'a program of its user runs' : `${programs} programs of its user run`
+    return { now: `${since}, because ${run} in it (roost exec)`, next }
+  }
   if (hostLease.leases > 0) return { now: `${since}, because of traffic: ${inFlight(hostLease)}`, next }
   return {
     now: `${since}, because it came up just now or another instance speaks with it`,

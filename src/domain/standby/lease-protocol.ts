@@ -59,6 +59,8 @@ export const closedShareMs = 1_000
  * the gateways connect again, and tell the shares that they have.
  */
 export const sharesToldMs = 1_500
+/** How the names begin under which programs of users hold leases. Those of gateways are UUIDs. */
+export const programLeasePrefix = 'exec-'
 /** A line of either side has at most this many bytes; a longer one ends the connection. */
 export const maxTrafficLineBytes = 1 << 20
 
@@ -236,8 +238,10 @@ export interface HostLeaseView {
   readonly phase: LeasePhase
   readonly boot: number
   readonly awake: boolean
-  /** Gateways that hold a lease. */
+  /** Gateways, and programs of users, that hold a lease. */
   readonly leases: number
+  /** Programs of users among them. Hosts of older versions do not tell it. */
+  readonly programs?: number
   readonly connections: number
   readonly requests: number
   readonly queued: number

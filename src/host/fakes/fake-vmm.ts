@@ -7,6 +7,10 @@ import { StartKind } from '../../domain/instance/start-report.ts'
 import type { HostMemory } from '../../domain/host/memory-room.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import { ConsoleWriter } from '../console/console-writer.ts'
+import { ExecRefused } from '../exec/exec-session.ts'
+import type { ExecRequest, ExecSession } from '../exec/exec-session.ts'
+import { checkRequest } from '../exec/guest-link.ts'
+import { ownKernelRefusal } from '../vmm/vm-exec.ts'
 import { FakeVms, shutdownExit, statusOf } from './fake-vms.ts'
 import { MemoryLedger } from '../vmm/memory-ledger.ts'
 import type { MemoryReading } from '../vmm/vmm.ts'
@@ -235,6 +239,15 @@ export class FakeVmm implements Vmm {
   async forget(name: VmName): Promise<void> {
     this.vms.forget(name)
     await Promise.resolve()
+  }
+
+  async exec(name: VmName, request: ExecRequest): Promise<ExecSession> {
+    const vm = this.vms.find(name)
+    if (vm?.started === undefined || vm.exit !== undefined)
+      throw new ExecRefused('not-running', 'the instance does not run')
+    if (vm.spec.image.kind === 'kernel') throw new ExecRefused('unable', ownKernelRefusal)
+    checkRequest(request)
+    return await Promise.resolve(vm.programs.run(request))
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { ExitCause } from '../../domain/instance/exit-report.ts'
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
+import { FakePrograms } from './fake-exec.ts'
 import type { VmName, VmSpec, VmStatus } from '../vmm/vmm.ts'
 
 /** The CPU use of an idle guest, in thousandths of a CPU. */
@@ -27,6 +28,8 @@ interface FakeVm {
   stalled?: boolean
   /** The CPU time: `timeMs` up to the time `sinceMs`, and `millicores` since then. */
   cpu: { readonly timeMs: number; readonly sinceMs: number; readonly millicores: number }
+  /** What users run in the guest beside the application. */
+  readonly programs: FakePrograms
   timer?: NodeJS.Timeout
   socketTimer?: NodeJS.Timeout
 }
@@ -79,7 +82,7 @@ export class FakeVms {
   add(spec: VmSpec): FakeVm {
     const bornAtMs = Date.now()
     const cpu = { timeMs: 0, sinceMs: bornAtMs, millicores: idleMillicores }
-    const vm = { spec, bornAtMs, ignoresShutdown: false, cpu }
+    const vm = { spec, bornAtMs, ignoresShutdown: false, cpu, programs: new FakePrograms() }
     this.#vms.set(keyOf(spec), vm)
     this.starts += 1
     this.mostOfOneInstance = Math.max(this.mostOfOneInstance, this.running(spec.instanceUuid))
@@ -92,6 +95,7 @@ export class FakeVms {
     const vm = this.find(name)
     if (vm === undefined || vm.exit !== undefined) return
     clearTimers(vm)
+    vm.programs.lose()
     vm.exit = { boot: name.boot, applicationStarted: vm.started !== undefined, atMs: Date.now(), ...how }
     for (const listener of this.#listeners)
       listener({ instanceUuid: name.instanceUuid, boot: name.boot }, vm.exit)
@@ -164,6 +168,7 @@ export class FakeVms {
   /** Lets a VM's files and process vanish without a trace. */
   lose(name: VmName): void {
     clearTimers(this.find(name))
+    this.find(name)?.programs.lose()
     this.#vms.delete(keyOf(name))
   }
 

@@ -11,7 +11,7 @@ import type {
   InstanceCounts,
   InstanceLoad,
 } from '../../domain/standby/lease-protocol.ts'
-import { leaseKeptMs } from '../../domain/standby/lease-protocol.ts'
+import { leaseKeptMs, programLeasePrefix } from '../../domain/standby/lease-protocol.ts'
 import type { AgentPorts } from '../agent/agent-ports.ts'
 import { CountReports } from './count-reports.ts'
 import { isHeldBack } from '../instance/entry.ts'
@@ -171,12 +171,15 @@ export class HostLeases {
     if (entry === undefined) return undefined
     const { phase, boot, leases, disabled, idle, permit, wakeFailure } = entry.hostLease
     const { stalledSinceMs, noRoom } = entry
+    const held = leases.filter(({ status }) => status === 'held')
+    const programs = held.filter(({ gateway }) => gateway.startsWith(programLeasePrefix)).length
     const asleep = phase === LeasePhase.Asleep || phase === LeasePhase.None
     return {
       phase,
       boot,
       awake: !asleep,
-      leases: leases.filter(({ status }) => status === 'held').length,
+      leases: held.length,
+      ...(programs === 0 ? {} : { programs }),
       ...entry.loads.now(),
       disabled,
       ...(idle === undefined ? {} : { idleSinceMs: idle.sinceMs }),

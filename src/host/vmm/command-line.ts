@@ -65,6 +65,11 @@ export const keeperFd = { console: 20, log: 21, control: 22, monitor: 23 } as co
  * `guest/keeper/keeper.h` has the same number.
  */
 export const tapFd = 24
+/**
+ * The descriptor of the socket on which the VMM accepts the agent for the guest's port `exec`;
+ * `guest/keeper/keeper.h` has the same number.
+ */
+export const execFd = 28
 /** The first and the last descriptor under which the VMM can inherit a file. The keeper's channels follow. */
 export const firstFileFd = 3
 export const maxFileFd = keeperFd.console - 1
@@ -95,7 +100,7 @@ export function buildCommandLine(machine: Machine): readonly string[] {
     machine.qemuPath,
     ...machineArguments(machine),
     ...kernelArguments(machine.kernel),
-    ...channelArguments(),
+    ...channelArguments(machine),
     ...diskArguments(machine.rootDiskFd),
     ...volumeArguments(machine.volume),
     ...networkArguments(machine.attachment),
@@ -152,7 +157,9 @@ function kernelLineArguments({ commandLine, commandLineFileFd }: KernelSource): 
   return commandLineFileFd === undefined ? [] : ['-readconfig', `/dev/fd/${commandLineFileFd}`]
 }
 
-function channelArguments(): readonly string[] {
+function channelArguments({ attachment }: Machine): readonly string[] {
+  // Nobody speaks with the programs of a template, so it has no socket; only its devices have to be the same.
+  const exec = attachment === undefined ? 'null,id=exec' : `socket,id=exec,fd=${execFd},server=on,wait=off`
   return [
     '-chardev',
     `socket,id=con,fd=${keeperFd.console}`,
@@ -172,6 +179,10 @@ function channelArguments(): readonly string[] {
     `socket,id=log,fd=${keeperFd.log}`,
     '-device',
     'virtserialport,chardev=log,name=log',
+    '-chardev',
+    exec,
+    '-device',
+    'virtserialport,chardev=exec,name=exec',
     '-device',
     'pvpanic',
   ]

@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { HostMemory } from '../../domain/host/memory-room.ts'
-import { StartKind } from '../../domain/instance/start-report.ts'
-import type { StartReport } from '../../domain/instance/start-report.ts'
+import type { StartKind, StartReport } from '../../domain/instance/start-report.ts'
+import { GuestLinks } from '../exec/guest-links.ts'
+import type { ExecRequest, ExecSession } from '../exec/exec-session.ts'
 import { consoleTail, readComplaint } from './failure-hint.ts'
 import { isTimeout, VmHandle } from './vm-handle.ts'
 import { planMachine, planRestore, snapshotKeyOf } from './machine-plan.ts'
@@ -19,11 +20,13 @@ import { findEvent, startSpans } from './vm-events.ts'
 import { tellSpans } from '../../primitives/spans.ts'
 import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
 import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
+import { startLimitsMs } from './start-limits.ts'
 import { killVm, spawnVm } from './vm-spawn.ts'
 import { bootAgainIfStill, unlessStill } from './still-guest.ts'
 import { processorTimeMs, progressOf, restOfBoot, usageOf } from './vm-usage.ts'
 import { askToSleep, awaitMark, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
 import { volumeComplaint } from './volume-complaint.ts'
+import { execIn } from './vm-exec.ts'
 import { VmmError } from './vmm.ts'
 import type { Vmm, VmName, VmSpec, VmStatus, VmUsage } from './vmm.ts'
 import { WaitingKeepers } from './waiting-keepers.ts'
@@ -46,18 +49,6 @@ export interface QemuVmmOptions extends PlanContext {
 
 /** How long a boot counts in `#boots`. A guest that hangs must not delay the boots of others for longer. */
 const bootCountsForMs = 10_000
-const startLimitsMs: Readonly<Record<StartKind, number>> = {
-  /** An emulated guest boots in about 1 s, but needs far longer on a busy host. */
-  [StartKind.Boot]: 60_000,
-  /** Such a start usually takes 0.3 s. After this limit a plain boot is tried. */
-  [StartKind.Template]: 10_000,
-  /**
-   * A restore usually takes 0.1 s. Gigabytes of memory from a slow disk take longer; then a boot is as quick.
-   * The limit includes the 5 s that the keeper gives a guest to set its clock.
-   */
-  [StartKind.Restore]: 20_000,
-}
-
 /**
  * Runs VMs with QEMU. Every VM is the child of a keeper (`guest/keeper`), which outlives this process. All
  * that is known of a VM is in its directory; this object only follows and commands it.
@@ -68,6 +59,7 @@ export class QemuVmm implements Vmm {
   readonly #memory: MemoryLedger | undefined
   readonly #keepers: WaitingKeepers
   readonly #weights: UserWeights | undefined
+  readonly #guestLinks = new GuestLinks()
   /** The VMs by instance. An ended VM stays here until it is forgotten. */
   readonly #vms = new Map<string, VmHandle>()
   /** Deletions of ended VMs' files, by instance. The instance's next VM waits for them. */
@@ -204,7 +196,12 @@ export class QemuVmm implements Vmm {
     if (vm?.exit !== undefined) await this.#release(vm)
   }
 
+  async exec(name: VmName, request: ExecRequest): Promise<ExecSession> {
+    return await execIn(this.#guestLinks, this.#find(name), request)
+  }
+
   async close(): Promise<void> {
+    this.#guestLinks.close()
     this.#weights?.stop()
     for (const vm of this.#vms.values()) vm.release()
     this.#vms.clear()

@@ -1,5 +1,6 @@
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
+import type { ExecRequest, ExecSession } from '../exec/exec-session.ts'
 import type { PreparedImage } from '../images/images.ts'
 import type { Attachment } from '../network/network.ts'
 import type { HostMemory } from '../../domain/host/memory-room.ts'
@@ -93,6 +94,12 @@ export interface Vmm {
   memory(): MemoryReading | undefined
   /** Deletes what is kept of an ended VM, so that a next boot can start. It does not touch the console. */
   forget(vm: VmName): Promise<void>
+  /**
+   * Runs a program in the guest of a VM that runs. Throws `ExecRefused` if that is not possible, as with a
+   * kernel of the user's own. The session ends with the VM, with its snapshot, and with this object. While
+   * there is a session, the caller has to keep the VM from being suspended.
+   */
+  exec(vm: VmName, request: ExecRequest): Promise<ExecSession>
   /** Closes this object. Its VMs run on. */
   close(): Promise<void>
 }

@@ -26,6 +26,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   stopInstances: [Operate],
   waitInstances: [Read, Operate],
   getInstanceLogs: [Read, Operate],
+  execInstances: [Operate],
   getInstanceMetrics: [Read, Operate, Metrics],
   getInstanceUsage: [Read, Operate, Metrics],
   explainInstances: [Read, Operate],

@@ -43,6 +43,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   listInstances: nothing,
   waitInstances: nothing,
   getInstanceLogs: nothing,
+  execInstances: nothing,
   getInstanceMetrics: nothing,
   getInstanceUsage: nothing,
   explainInstances: nothing,

@@ -10,6 +10,7 @@ import { FakeVmm } from '../../../src/host/fakes/fake-vmm.ts'
 import { vmmConformance } from './conformance.ts'
 import { memoryConformance, memoryForTwo } from './memory-conformance.ts'
 import type { Behaviour, VmmWorld } from './scene.ts'
+import { execConformance } from './exec-conformance.ts'
 import { standbyConformance } from './standby-conformance.ts'
 import { volumeConformance } from './volume-conformance.ts'
 import { until } from '../../support/until.ts'
@@ -48,6 +49,7 @@ describe('the fake VMM', () => {
     } satisfies VmmWorld)
   vmmConformance(makeWorld)
   standbyConformance(makeWorld)
+  execConformance(makeWorld)
   volumeConformance(makeWorld)
   memoryConformance(async () => ({
     ...(await makeWorld()),

@@ -4,6 +4,7 @@ import type { QemuBench } from './qemu-bench.ts'
 import { vmmConformance } from './conformance.ts'
 import type { Behaviour, VmmWorld } from './scene.ts'
 import { SmallDisk } from './small-disk.ts'
+import { execConformance } from './exec-conformance.ts'
 import { standbyConformance } from './standby-conformance.ts'
 import { volumeConformance } from './volume-conformance.ts'
 import { makeVolume } from './volume-file.ts'
@@ -54,6 +55,7 @@ describe('the QEMU VMM', () => {
     } satisfies VmmWorld)
   vmmConformance(makeWorld)
   standbyConformance(makeWorld)
+  execConformance(makeWorld)
   volumeConformance(makeWorld)
 })
 

@@ -1,0 +1,96 @@
+import { constants } from 'node:os'
+import type { RawData, WebSocket } from 'ws'
+import { ExecStream, maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
+import type { ExecCommand, ExecNews } from '../../domain/instance/exec-protocol.ts'
+import type { CommandDeps } from '../command-deps.ts'
+import { CommandFailure } from '../command-failure.ts'
+
+/** Input that is not sent yet beyond this number of bytes is not read. */
+const maxUnsentBytes = 256 * 1024
+/** What shells add to the number of the signal that ended a program. */
+const signalled = 128
+const maxInputBytes = maxExecMessageBytes - 1
+
+/** The talk between this process's terminal or pipes and one program in an instance. */
+export class ExecTalk {
+  readonly #socket: WebSocket
+  readonly #deps: Pick<CommandDeps, 'terminal' | 'signal' | 'note'>
+  #code: number | undefined
+
+  constructor(socket: WebSocket, deps: Pick<CommandDeps, 'terminal' | 'signal' | 'note'>) {
+    this.#socket = socket
+    this.#deps = deps
+  }
+
+  /** Resolves with the exit code of the program. Throws `CommandFailure` if the connection ends before it. */
+  async run(request: Omit<Extract<ExecCommand, { type: 'run' }>, 'type'>): Promise<number> {
+    const { terminal, signal } = this.#deps
+    const closed = this.#closed()
+    this.#socket.on('message', (data, isBinary) => this.#take(data as Buffer & RawData, isBinary))
+    this.#tell({ type: 'run', ...request })
+    const interrupt = () => this.#tell({ type: 'signal', signal: constants.signals.SIGINT })
+    signal.addEventListener('abort', interrupt)
+    const hasTerminal = request.terminal !== undefined
+    const forgetSize = hasTerminal
+      ? terminal.onResize((size) => this.#tell({ type: 'resize', ...size }))
+      : undefined
+    if (hasTerminal) terminal.setRaw(true)
+    this.#readInput()
+    try {
+      return await closed
+    } finally {
+      signal.removeEventListener('abort', interrupt)
+      forgetSize?.()
+      if (hasTerminal) terminal.setRaw(false)
+      // Otherwise the process would wait for input that nobody reads.
+      terminal.input.destroy()
+    }
+  }
+
+  async #closed(): Promise<number> {
+    return await new Promise((resolve, reject) => {
+      this.#socket.on('error', () => undefined)
+      this.#socket.once('close', (code, reason) => {
+        if (this.#code !== undefined) return resolve(this.#code)
+        const why = reason.toString('utf8') || `the connection broke (${String(code)})`
+        reject(new CommandFailure(why))
+      })
+    })
+  }
+
+  #readInput(): void {
+    const { input } = this.#deps.terminal
+    input.on('error', () => undefined)
+    input.once('end', () => this.#tell({ type: 'end_of_input' }))
+    input.on('data', (bytes: Buffer) => {
+      for (let at = 0; at < bytes.length; at += maxInputBytes) {
+        const piece = bytes.subarray(at, at + maxInputBytes)
+        this.#socket.send(Buffer.concat([Buffer.from([ExecStream.Input]), piece]), () => {
+          if (this.#socket.bufferedAmount <= maxUnsentBytes && !input.destroyed) input.resume()
+        })
+      }
+      if (this.#socket.bufferedAmount > maxUnsentBytes) input.pause()
+    })
+  }
+
+  #take(data: Buffer, isBinary: boolean): void {
+    if (!isBinary) return this.#hear(JSON.parse(data.toString('utf8')) as ExecNews)
+    const { output, errorOutput } = this.#deps.terminal
+    const to = data[0] === ExecStream.ErrorOutput ? errorOutput : output
+    if (to.write(data.subarray(1))) return
+    this.#socket.pause()
+    to.once('drain', () => this.#socket.resume())
+  }
+
+  #hear(news: ExecNews): void {
+    if (news.type === 'failed') {
+      this.#deps.note(`roost: ${news.message}\n`)
+      this.#code = news.code
+    }
+    if (news.type === 'exit') this.#code = 'code' in news ? news.code : signalled + news.signal
+  }
+
+  #tell(command: ExecCommand): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(command))
+  }
+}
