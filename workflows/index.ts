@@ -1,4 +1,5 @@
 export { autoscale } from './autoscale/workflow.ts'
 export { certificate } from './certificate/workflow.ts'
 export { instance } from './instance/workflow.ts'
+export { scheduleRun } from './schedule/workflow.ts'
 export { volume } from './volume/workflow.ts'

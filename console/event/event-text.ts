@@ -1,6 +1,7 @@
 import type { UserEvent } from '../../src/client/event-stream.ts'
 import { AskerKind } from '../../src/domain/event/asker.ts'
 import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
+import { RunResult } from '../../src/domain/schedule/run.ts'
 import { clockTime } from '../frame/time.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import { Mood } from '../instance/mood.ts'
@@ -40,6 +41,10 @@ const byKind: Readonly<Record<UserEventKind, EventText>> = {
   [UserEventKind.AutoscalePolicies]: { what: 'has other policies', mood: Mood.Rests },
   [UserEventKind.AutoscaleDecision]: { what: 'gets another size', mood: Mood.Moves },
   [UserEventKind.AutoscaleDeleted]: { what: 'has no autoscale any more', mood: Mood.Rests },
+  [UserEventKind.ScheduleCreated]: { what: 'was created', mood: Mood.Rests },
+  [UserEventKind.ScheduleChanged]: { what: 'was changed', mood: Mood.Rests },
+  [UserEventKind.ScheduleRun]: { what: 'ran', mood: Mood.Rests },
+  [UserEventKind.ScheduleDeleted]: { what: 'was deleted', mood: Mood.Rests },
   [UserEventKind.TokenCreated]: { what: 'was created', mood: Mood.Rests },
   [UserEventKind.TokenRevoked]: { what: 'was revoked', mood: Mood.Rests },
   [UserEventKind.ImagePushed]: { what: 'was pushed', mood: Mood.Runs },
@@ -65,6 +70,8 @@ export function eventText({ kind, from, to }: UserEvent): EventText {
     }
     return toState[to as InstanceState] ?? known
   }
+  if (kind === UserEventKind.ScheduleRun && to === RunResult.Failed)
+    return { what: 'failed', mood: Mood.Fails }
   return to === undefined || known.what !== 'changed' ? known : { what: `is ${to}`, mood: known.mood }
 }
 
@@ -72,6 +79,7 @@ export function eventText({ kind, from, to }: UserEvent): EventText {
 export function askerText({ by }: UserEvent): string | undefined {
   if (by.kind === AskerKind.Operator) return 'by an operator'
   if (by.kind === AskerKind.Autoscale) return 'by autoscale'
+  if (by.kind === AskerKind.Schedule) return `by schedule ${by.name ?? ''}`
   if (by.kind !== AskerKind.Token) return undefined
   return by.name === undefined ? 'by a token' : `by token ${shortName(by.name)}`
 }

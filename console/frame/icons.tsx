@@ -25,6 +25,8 @@ export const ServicesIcon = (): VNode =>
   )
 export const VolumesIcon = (): VNode =>
   icon(<path d="M4 5.5c0-3.3 12-3.3 12 0s-12 3.3-12 0v9c0 3.3 12 3.3 12 0v-9M4 10c0 3.3 12 3.3 12 0" />)
+export const SchedulesIcon = (): VNode =>
+  icon(<path d="M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM10 6v4l2.5 2.5" />)
 export const ImagesIcon = (): VNode =>
   icon(<path d="m10 3 6.5 3.5v7L10 17l-6.5-3.5v-7zM3.5 6.5 10 10l6.5-3.5M10 10v7" />)
 export const CertificatesIcon = (): VNode =>

@@ -14,6 +14,7 @@ import {
   Mark,
   MoonIcon,
   OverviewIcon,
+  SchedulesIcon,
   ServicesIcon,
   SunIcon,
   SystemIcon,
@@ -26,6 +27,7 @@ import { nextTheme, Theme, theme } from './theme.ts'
 const objectLinks = [
   ['services', 'Services', ServicesIcon],
   ['volumes', 'Volumes', VolumesIcon],
+  ['schedules', 'Schedules', SchedulesIcon],
   ['images', 'Images', ImagesIcon],
   ['certificates', 'Certificates', CertificatesIcon],
 ] as const

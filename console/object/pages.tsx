@@ -4,6 +4,9 @@ import { CertificatesPage } from '../certificate/list-page.tsx'
 import { certificates } from '../certificate/store.ts'
 import { UploadCertificatePage } from '../certificate/upload-page.tsx'
 import { images, ImagesPage } from '../image/list-page.tsx'
+import { SchedulesPage } from '../schedule/list-page.tsx'
+import { SchedulePage } from '../schedule/schedule-page.tsx'
+import { schedules } from '../schedule/store.ts'
 import { CreateServicePage } from '../service/create-page.tsx'
 import { ServicesPage } from '../service/list-page.tsx'
 import { ServicePage } from '../service/service-page.tsx'
@@ -18,7 +21,7 @@ import { users } from '../user/store.ts'
 import { UserPage } from '../user/user-page.tsx'
 
 /** The stores of what the pages below show. */
-export const stores = [services, volumes, images, certificates, users]
+export const stores = [services, volumes, schedules, images, certificates, users]
 
 interface Pages {
   readonly list: () => VNode
@@ -29,6 +32,7 @@ interface Pages {
 const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
   ['services', { list: ServicesPage, create: CreateServicePage, present: ServicePage }],
   ['volumes', { list: VolumesPage, create: CreateVolumePage, present: VolumePage }],
+  ['schedules', { list: SchedulesPage, present: SchedulePage }],
   ['images', { list: ImagesPage }],
   ['certificates', { list: CertificatesPage, create: UploadCertificatePage, present: CertificatePage }],
   ['users', { list: UsersPage, create: CreateUserPage, present: UserPage }],

@@ -82,6 +82,14 @@ import { usersCreate } from './account/users-create.ts'
 import { usersQuotas } from './account/quotas.ts'
 import { usersSetQuotas } from './account/users-set-quotas.ts'
 import { usersStatus } from './account/users-status.ts'
+import { schedulesCreate } from './schedule/create.ts'
+import { schedulesDelete } from './schedule/delete.ts'
+import { schedulesExplain } from './schedule/explain.ts'
+import { schedulesList } from './schedule/list.ts'
+import { schedulesRuns } from './schedule/runs.ts'
+import { schedulesStatus } from './schedule/status.ts'
+import { schedulesTrigger } from './schedule/trigger.ts'
+import { schedulesUpdate } from './schedule/update.ts'
 import { volumesAttach } from './volume/attach.ts'
 import { volumesCreate } from './volume/create.ts'
 import { volumesDelete } from './volume/delete.ts'
@@ -136,6 +144,14 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     detachVolumes: volumesDetach(deps),
     listVolumes: volumesList(deps),
     explainVolumes: volumesExplain(deps),
+    createSchedules: schedulesCreate(deps),
+    getSchedules: schedulesStatus(deps),
+    updateSchedules: schedulesUpdate(deps),
+    deleteSchedules: schedulesDelete(deps),
+    listSchedules: schedulesList(deps),
+    triggerSchedules: schedulesTrigger(deps),
+    getScheduleRuns: schedulesRuns(deps),
+    explainSchedules: schedulesExplain(deps),
     listImages: imagesList(deps),
     getImages: imagesStatus(deps),
     getQuotas: usersQuotas(deps),

@@ -97,6 +97,9 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
   'volume-for-clone': ({ name }) => problem('volumeForClone', { name }),
   'volume-for-master': ({ name, service }) => problem('volumeForMaster', { name, service }),
 
+  'schedule-name-taken': ({ name }) => problem('alreadyExists', { kind: 'Schedule', value: name }),
+  'too-many-schedules': ({ limit }) => problem('tooManySchedules', { limit }),
+
   'autoscale-disabled': () => problem('autoscaleDisabled'),
   'autoscale-size': ({ breach: { parameter, ...breach } }) =>
     problem('autoscaleSize', { name: parameter, ...breach }),

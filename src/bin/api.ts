@@ -113,6 +113,7 @@ const app = createApp({
   volumeControl: temporal.volumes,
   certificateControl: temporal.certificates,
   autoscaleControl: temporal.autoscales,
+  scheduleControl: temporal.schedules,
   nodes,
   parts,
   images: createImageResolver(registryClient, facts),

@@ -5,6 +5,9 @@ import { createAlignmentActivities } from '../../activities/autoscale/alignment.
 import { createWatchActivity } from '../../activities/autoscale/watch.ts'
 import { createCertificateActivities } from '../../activities/certificate/activities.ts'
 import { createControlActivities } from '../../activities/control-activities.ts'
+import { createScheduleActivities } from '../../activities/schedule/runs.ts'
+import { writeRefusalProblem } from '../api/write-refusal.ts'
+import { keptRunLogBytes, keptRuns } from '../contract/limits.ts'
 import { createDiagnosis } from '../acme/diagnosis.ts'
 import { createServiceObserver, systemTimers } from '../../activities/autoscale/service-observer.ts'
 import { callInWatches } from '../../activities/autoscale/watch-calls.ts'
@@ -78,6 +81,16 @@ const worker = new ControlWorker({
       directory: authority.directory,
       ...(authority.pace && { pace: authority.pace }),
       diagnosis: createDiagnosis({ asksPrivate, ...(resolver !== undefined && { resolver }) }),
+      nowMs: Date.now,
+    }),
+    ...createScheduleActivities({
+      database,
+      secretBox,
+      instances: control.instances,
+      volumes: control.volumes,
+      logs: nodes,
+      refusalSentence: (refusal) => writeRefusalProblem(refusal).message,
+      bounds: { keptRuns, logBytes: keptRunLogBytes },
       nowMs: Date.now,
     }),
   },

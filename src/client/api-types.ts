@@ -1101,6 +1101,206 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of schedules
+         * @description Without identifiers all schedules are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getSchedules"];
+        put?: never;
+        /**
+         * Create schedules
+         * @description Creates one schedule per object of the body. At its times it starts or stops instances, or runs an image to its end. The image of a run is pinned to the digest that its tag has now. Needs a token with the scope `operate` that is not limited to services.
+         */
+        post: operations["createSchedules"];
+        /**
+         * Delete schedules
+         * @description Its runs are deleted with it, and so is the instance of a run that is under way. Needs a token with the scope `operate` that is not limited to services.
+         */
+        delete: operations["deleteSchedules"];
+        options?: never;
+        head?: never;
+        /**
+         * Change schedules
+         * @description Of one object, `clear` is done first. A new `action` replaces the whole action. A run that is under way goes on as it began. Needs a token with the scope `operate` that is not limited to services.
+         */
+        patch: operations["updateSchedules"];
+        trace?: never;
+    };
+    "/v1/schedules/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of schedules
+         * @description Without identifiers all schedules are returned, and their entries have no `status`. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getSchedulesLocal"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete schedules
+         * @description Its runs are deleted with it, and so is the instance of a run that is under way. Needs a token with the scope `operate` that is not limited to services.
+         */
+        delete: operations["deleteSchedulesLocal"];
+        options?: never;
+        head?: never;
+        /**
+         * Change schedules
+         * @description Of one object, `clear` is done first. A new `action` replaces the whole action. A run that is under way goes on as it began. Needs a token with the scope `operate` that is not limited to services.
+         */
+        patch: operations["updateSchedulesLocal"];
+        trace?: never;
+    };
+    "/v1/schedules/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description All filters of one object must match; an array of objects selects schedules that match any of them. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Run schedules now
+         * @description Has a run begin now, also if the schedule is paused. The answer does not wait for it. Fails if an earlier run is under way and `overlap` is `skip`. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["triggerSchedules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{object}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Run schedules now
+         * @description Has a run begin now, also if the schedule is paused. The answer does not wait for it. Fails if an earlier run is under way and `overlap` is `skip`. Needs a token with the scope `operate` that is not limited to services.
+         */
+        put: operations["triggerSchedulesLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs of schedules
+         * @description The last runs of each schedule, the newest first. The last 50 are kept. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getScheduleRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{object}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Runs of schedules
+         * @description The last runs of each schedule, the newest first. The last 50 are kept. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getScheduleRunsLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain schedules
+         * @description What a schedule does and what its last run did, and when it runs next. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["explainSchedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/schedules/{object}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain schedules
+         * @description What a schedule does and what its last run did, and when it runs next. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["explainSchedulesLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/images/list": {
         parameters: {
             query?: never;
@@ -8648,6 +8848,1586 @@ export interface components {
                 })[];
             };
         };
+        CreateSchedulesObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Minute, hour, day of the month, month and day of the week, as in a crontab; or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly. */
+            cron: string;
+            /** @description Name in the time zone database, such as `Europe/Berlin`; default UTC. */
+            time_zone?: string | null;
+            /** @description No run begins by itself; default false. */
+            paused?: boolean | null;
+            /** @description A run that was missed is made up for within so many seconds; default 60. */
+            catch_up_s?: number | null;
+            /**
+             * @description What happens to a run that is due while an earlier one is under way; default skip.
+             * @enum {string|null}
+             */
+            overlap?: "skip" | "queue" | "allow" | "cancel" | null;
+            /** @description What each run does. */
+            action: {
+                start?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                } | null;
+                stop?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                    /** @description How long connections may drain; default 0, -1 is as long as possible (3600000 ms). */
+                    drain_timeout_ms?: number | null;
+                } | null;
+                /** @description The instance that each run makes, waits for and deletes. */
+                run?: {
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image: string;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description The volume that is mounted at every start. */
+                    volumes?: ({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                        /** @description Size in MiB of a new volume. The account's limits are narrower: `limits.min_volume_mb` to `limits.max_volume_mb` in `GET /v1/users/quotas`. */
+                        size_mb?: number | null;
+                        /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+                        at: string;
+                        /** @description Nothing can be written; default false. */
+                        readonly?: boolean | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        name: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        size_mb: string | number;
+                    })[] | null;
+                    /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
+                    timeout_s?: number | null;
+                } | null;
+            } | {
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                start: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                run?: null;
+                stop: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                run: Record<string, never>;
+            };
+        };
+        CreateSchedulesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                schedules: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                schedules: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetSchedulesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetSchedulesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                schedules: {
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description The expression, as it was written. */
+                    cron?: string;
+                    /** @description The time zone of the expression. */
+                    time_zone?: string;
+                    /** @description No run begins by itself. */
+                    paused?: boolean;
+                    /** @description Within so many seconds a missed run is made up for. */
+                    catch_up_s?: number;
+                    /**
+                     * @description What happens to a run that is due while another is under way.
+                     * @enum {string}
+                     */
+                    overlap?: "skip" | "queue" | "allow" | "cancel";
+                    action?: {
+                        start?: {
+                            /** @description Names of instances. */
+                            instances: string[];
+                        };
+                        stop?: {
+                            /** @description Names of instances. */
+                            instances: string[];
+                            /** @description How long connections may drain. */
+                            drain_timeout_ms: number;
+                        };
+                        run?: {
+                            /** @description `<name>@sha256:<hex>`; official images have no user in front. */
+                            image: string;
+                            args?: string[];
+                            env: {
+                                [key: string]: string;
+                            };
+                            /** @description Memory in MiB. */
+                            memory_mb: number;
+                            /** @description Virtual CPUs. */
+                            vcpus: number;
+                            volumes: {
+                                /**
+                                 * Format: uuid
+                                 * @description Identifier given at creation.
+                                 */
+                                uuid?: string;
+                                name?: string;
+                                /** @description Size in MiB of the volume that each run makes. */
+                                size_mb?: number;
+                                /** @description Path of the mount. */
+                                at: string;
+                                readonly: boolean;
+                            }[];
+                            /** @description The most seconds that a run may take. */
+                            timeout_s: number;
+                        };
+                    };
+                    /** @description The next times; empty while it is paused. */
+                    next_runs?: string[];
+                    /** @description Absent if none began yet. */
+                    last_run?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        scheduled_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        started_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        /**
+                         * @description What became of the run.
+                         * @enum {string}
+                         */
+                        result: "running" | "succeeded" | "failed";
+                        /** @description Why it succeeded or failed; absent while it runs. */
+                        reason?: string;
+                        /** @description The instance that the run made. It is deleted when the run is over. */
+                        instance?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        };
+                        /** @description The application's exit code. */
+                        exit_code?: number;
+                        /** @description Origin of the stop, as bits. */
+                        stop_reason?: number;
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                schedules: ({
+                    /** @constant */
+                    status?: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at?: string;
+                    /** @description The expression, as it was written. */
+                    cron?: string;
+                    /** @description The time zone of the expression. */
+                    time_zone?: string;
+                    /** @description No run begins by itself. */
+                    paused?: boolean;
+                    /** @description Within so many seconds a missed run is made up for. */
+                    catch_up_s?: number;
+                    /**
+                     * @description What happens to a run that is due while another is under way.
+                     * @enum {string}
+                     */
+                    overlap?: "skip" | "queue" | "allow" | "cancel";
+                    action?: {
+                        start?: {
+                            /** @description Names of instances. */
+                            instances: string[];
+                        };
+                        stop?: {
+                            /** @description Names of instances. */
+                            instances: string[];
+                            /** @description How long connections may drain. */
+                            drain_timeout_ms: number;
+                        };
+                        run?: {
+                            /** @description `<name>@sha256:<hex>`; official images have no user in front. */
+                            image: string;
+                            args?: string[];
+                            env: {
+                                [key: string]: string;
+                            };
+                            /** @description Memory in MiB. */
+                            memory_mb: number;
+                            /** @description Virtual CPUs. */
+                            vcpus: number;
+                            volumes: {
+                                /**
+                                 * Format: uuid
+                                 * @description Identifier given at creation.
+                                 */
+                                uuid?: string;
+                                name?: string;
+                                /** @description Size in MiB of the volume that each run makes. */
+                                size_mb?: number;
+                                /** @description Path of the mount. */
+                                at: string;
+                                readonly: boolean;
+                            }[];
+                            /** @description The most seconds that a run may take. */
+                            timeout_s: number;
+                        };
+                    };
+                    /** @description The next times; empty while it is paused. */
+                    next_runs?: string[];
+                    /** @description Absent if none began yet. */
+                    last_run?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        scheduled_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        started_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        /**
+                         * @description What became of the run.
+                         * @enum {string}
+                         */
+                        result: "running" | "succeeded" | "failed";
+                        /** @description Why it succeeded or failed; absent while it runs. */
+                        reason?: string;
+                        /** @description The instance that the run made. It is deleted when the run is over. */
+                        instance?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        };
+                        /** @description The application's exit code. */
+                        exit_code?: number;
+                        /** @description Origin of the stop, as bits. */
+                        stop_reason?: number;
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        UpdateSchedulesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /** @description Minute, hour, day of the month, month and day of the week, as in a crontab; or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly. */
+            cron?: string | null;
+            /** @description Name in the time zone database, such as `Europe/Berlin`; default UTC. */
+            time_zone?: string | null;
+            /** @description No run begins by itself; default false. */
+            paused?: boolean | null;
+            /** @description A run that was missed is made up for within so many seconds; default 60. */
+            catch_up_s?: number | null;
+            /**
+             * @description What happens to a run that is due while an earlier one is under way; default skip.
+             * @enum {string|null}
+             */
+            overlap?: "skip" | "queue" | "allow" | "cancel" | null;
+            /** @description What each run does. */
+            action?: (({
+                start?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                } | null;
+                stop?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                    /** @description How long connections may drain; default 0, -1 is as long as possible (3600000 ms). */
+                    drain_timeout_ms?: number | null;
+                } | null;
+                /** @description The instance that each run makes, waits for and deletes. */
+                run?: {
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image: string;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description The volume that is mounted at every start. */
+                    volumes?: ({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                        /** @description Size in MiB of a new volume. The account's limits are narrower: `limits.min_volume_mb` to `limits.max_volume_mb` in `GET /v1/users/quotas`. */
+                        size_mb?: number | null;
+                        /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+                        at: string;
+                        /** @description Nothing can be written; default false. */
+                        readonly?: boolean | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        name: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        size_mb: string | number;
+                    })[] | null;
+                    /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
+                    timeout_s?: number | null;
+                } | null;
+            } | {
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                start: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                run?: null;
+                stop: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                run: Record<string, never>;
+            }) | null) | {
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                start: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                run?: null;
+                stop: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                run: Record<string, never>;
+            };
+            /** @description Properties that get their defaults again. */
+            clear?: ("time_zone" | "paused" | "catch_up_s" | "overlap")[] | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        UpdateSchedulesParameters: {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /** @description Minute, hour, day of the month, month and day of the week, as in a crontab; or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly. */
+            cron?: string | null;
+            /** @description Name in the time zone database, such as `Europe/Berlin`; default UTC. */
+            time_zone?: string | null;
+            /** @description No run begins by itself; default false. */
+            paused?: boolean | null;
+            /** @description A run that was missed is made up for within so many seconds; default 60. */
+            catch_up_s?: number | null;
+            /**
+             * @description What happens to a run that is due while an earlier one is under way; default skip.
+             * @enum {string|null}
+             */
+            overlap?: "skip" | "queue" | "allow" | "cancel" | null;
+            /** @description What each run does. */
+            action?: (({
+                start?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                } | null;
+                stop?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                    /** @description How long connections may drain; default 0, -1 is as long as possible (3600000 ms). */
+                    drain_timeout_ms?: number | null;
+                } | null;
+                /** @description The instance that each run makes, waits for and deletes. */
+                run?: {
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image: string;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description The volume that is mounted at every start. */
+                    volumes?: ({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                        /** @description Size in MiB of a new volume. The account's limits are narrower: `limits.min_volume_mb` to `limits.max_volume_mb` in `GET /v1/users/quotas`. */
+                        size_mb?: number | null;
+                        /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+                        at: string;
+                        /** @description Nothing can be written; default false. */
+                        readonly?: boolean | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        name: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        size_mb: string | number;
+                    })[] | null;
+                    /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
+                    timeout_s?: number | null;
+                } | null;
+            } | {
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                start: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                run?: null;
+                stop: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                run: Record<string, never>;
+            }) | null) | {
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                start: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                run?: null;
+                stop: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                run: Record<string, never>;
+            };
+            /** @description Properties that get their defaults again. */
+            clear?: ("time_zone" | "paused" | "catch_up_s" | "overlap")[] | null;
+        };
+        UpdateSchedulesChange: ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "cron";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Minute, hour, day of the month, month and day of the week, as in a crontab; or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly. */
+            value: string;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "time_zone";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Name in the time zone database, such as `Europe/Berlin`; default UTC. */
+            value?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "paused";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description No run begins by itself; default false. */
+            value?: boolean | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "catch_up_s";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description A run that was missed is made up for within so many seconds; default 60. */
+            value?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "overlap";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /**
+             * @description What happens to a run that is due while an earlier one is under way; default skip.
+             * @enum {string|null}
+             */
+            value?: "skip" | "queue" | "allow" | "cancel" | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        }) | ({
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "action";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description What each run does. */
+            value: {
+                start?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                } | null;
+                stop?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                    /** @description How long connections may drain; default 0, -1 is as long as possible (3600000 ms). */
+                    drain_timeout_ms?: number | null;
+                } | null;
+                /** @description The instance that each run makes, waits for and deletes. */
+                run?: {
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image: string;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description The volume that is mounted at every start. */
+                    volumes?: ({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                        /** @description Size in MiB of a new volume. The account's limits are narrower: `limits.min_volume_mb` to `limits.max_volume_mb` in `GET /v1/users/quotas`. */
+                        size_mb?: number | null;
+                        /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+                        at: string;
+                        /** @description Nothing can be written; default false. */
+                        readonly?: boolean | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        name: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        size_mb: string | number;
+                    })[] | null;
+                    /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
+                    timeout_s?: number | null;
+                } | null;
+            } | {
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                start: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                run?: null;
+                stop: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                run: Record<string, never>;
+            };
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        });
+        UpdateSchedulesLocalChange: {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "cron";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Minute, hour, day of the month, month and day of the week, as in a crontab; or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly. */
+            value: string;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "time_zone";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description Name in the time zone database, such as `Europe/Berlin`; default UTC. */
+            value?: string | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "paused";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description No run begins by itself; default false. */
+            value?: boolean | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "catch_up_s";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description A run that was missed is made up for within so many seconds; default 60. */
+            value?: number | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "overlap";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /**
+             * @description What happens to a run that is due while an earlier one is under way; default skip.
+             * @enum {string|null}
+             */
+            value?: "skip" | "queue" | "allow" | "cancel" | null;
+        } | {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /**
+             * @description The property.
+             * @enum {string}
+             */
+            prop: "action";
+            /**
+             * @description What to do with it.
+             * @enum {string}
+             */
+            op: "set";
+            /** @description What each run does. */
+            value: {
+                start?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                } | null;
+                stop?: {
+                    /** @description Names of instances. Each means the instance that has the name at the time of a run. */
+                    instances: string[];
+                    /** @description How long connections may drain; default 0, -1 is as long as possible (3600000 ms). */
+                    drain_timeout_ms?: number | null;
+                } | null;
+                /** @description The instance that each run makes, waits for and deletes. */
+                run?: {
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image: string;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description The volume that is mounted at every start. */
+                    volumes?: ({
+                        /** @description Identifier given at creation. */
+                        uuid?: string | null;
+                        /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                        name?: string | null;
+                        /** @description Size in MiB of a new volume. The account's limits are narrower: `limits.min_volume_mb` to `limits.max_volume_mb` in `GET /v1/users/quotas`. */
+                        size_mb?: number | null;
+                        /** @description Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is made where it is missing, and has to be empty. */
+                        at: string;
+                        /** @description Nothing can be written; default false. */
+                        readonly?: boolean | null;
+                    } | {
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        uuid: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        size_mb?: null;
+                        name: string;
+                    } | {
+                        /** @enum {unknown} */
+                        uuid?: "" | null;
+                        /** @enum {unknown} */
+                        name?: "" | null;
+                        size_mb: string | number;
+                    })[] | null;
+                    /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
+                    timeout_s?: number | null;
+                } | null;
+            } | {
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                start: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                run?: null;
+                stop: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                run: Record<string, never>;
+            };
+        };
+        UpdateSchedulesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                schedules: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                    /** @description The `id` of the change, as the request gave it. */
+                    id?: string;
+                    /** @description The properties that are other than before. */
+                    changed: ("cron" | "time_zone" | "paused" | "catch_up_s" | "overlap" | "action")[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                schedules: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                    /** @description The `id` of the change, as the request gave it. */
+                    id?: string;
+                    /** @description The properties that are other than before. */
+                    changed: ("cron" | "time_zone" | "paused" | "catch_up_s" | "overlap" | "action")[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteSchedulesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        DeleteSchedulesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                schedules: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                schedules: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ListSchedulesObject: {
+            /** @description Only schedules that are, or are not, paused. */
+            paused?: boolean | null;
+        };
+        ListSchedulesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                schedules: {
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                schedules: ({
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        TriggerSchedulesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        TriggerSchedulesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                schedules: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                schedules: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetScheduleRunsObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Most runs of each schedule to return; default 10. */
+            limit?: number | null;
+            /** @description Give the last part of the log of each run, too; default false. */
+            log?: boolean | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetScheduleRunsParameters: {
+            /** @description Most runs of each schedule to return; default 10. */
+            limit?: number | null;
+            /** @description Give the last part of the log of each run, too; default false. */
+            log?: boolean | null;
+        };
+        GetScheduleRunsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                schedules: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                    /** @description The newest first. */
+                    runs: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        scheduled_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        started_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        /**
+                         * @description What became of the run.
+                         * @enum {string}
+                         */
+                        result: "running" | "succeeded" | "failed";
+                        /** @description Why it succeeded or failed; absent while it runs. */
+                        reason?: string;
+                        /** @description The instance that the run made. It is deleted when the run is over. */
+                        instance?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        };
+                        /** @description The application's exit code. */
+                        exit_code?: number;
+                        /** @description Origin of the stop, as bits. */
+                        stop_reason?: number;
+                        /** @description The last 16384 bytes that the instance printed. */
+                        log?: string;
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                schedules: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                    /** @description The newest first. */
+                    runs: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        scheduled_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        started_at: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        /**
+                         * @description What became of the run.
+                         * @enum {string}
+                         */
+                        result: "running" | "succeeded" | "failed";
+                        /** @description Why it succeeded or failed; absent while it runs. */
+                        reason?: string;
+                        /** @description The instance that the run made. It is deleted when the run is over. */
+                        instance?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        };
+                        /** @description The application's exit code. */
+                        exit_code?: number;
+                        /** @description Origin of the stop, as bits. */
+                        stop_reason?: number;
+                        /** @description The last 16384 bytes that the instance printed. */
+                        log?: string;
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ExplainSchedulesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        ExplainSchedulesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                schedules: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                schedules: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the schedule. */
+                    name: string;
+                    /** @description What the object is doing at present and why. */
+                    now: string;
+                    /** @description What comes next by itself, with its time if that is known. */
+                    next: string;
+                    /** @description What went wrong last, if it still matters. */
+                    failure?: string;
+                    /** @description The whole explanation as lines of text, which `Accept: text/plain` selects as the answer. */
+                    text: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         ListImagesObject: {
             /** @description `sha256:<hex>`, or with the name before an `@`. */
             digest?: string | null;
@@ -9858,13 +11638,13 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
                          * @enum {string}
                          */
-                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                         /**
                          * Format: uuid
                          * @description Identifier given at creation.
@@ -9884,7 +11664,7 @@ export interface components {
                          * @description Who caused it.
                          * @enum {string}
                          */
-                        kind: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
+                        kind: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "host" | "platform" | "operator";
                         /** @description The label of the token, or its UUID. */
                         name?: string;
                     };
@@ -9916,13 +11696,13 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
                          * @enum {string}
                          */
-                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                         /**
                          * Format: uuid
                          * @description Identifier given at creation.
@@ -9942,7 +11722,7 @@ export interface components {
                          * @description Who caused it.
                          * @enum {string}
                          */
-                        kind: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
+                        kind: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "host" | "platform" | "operator";
                         /** @description The label of the token, or its UUID. */
                         name?: string;
                     };
@@ -13748,6 +15528,506 @@ export interface operations {
             };
         };
     };
+    getSchedules: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                details?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetSchedulesObject"] | components["schemas"]["GetSchedulesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSchedulesObject"] | components["schemas"]["CreateSchedulesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteSchedules: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteSchedulesObject"] | components["schemas"]["DeleteSchedulesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    updateSchedules: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": (components["schemas"]["UpdateSchedulesObject"] | components["schemas"]["UpdateSchedulesChange"]) | (components["schemas"]["UpdateSchedulesObject"] | components["schemas"]["UpdateSchedulesChange"])[];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getSchedulesLocal: {
+        parameters: {
+            query?: {
+                details?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteSchedulesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    updateSchedulesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": (components["schemas"]["UpdateSchedulesParameters"] | components["schemas"]["UpdateSchedulesLocalChange"]) | (components["schemas"]["UpdateSchedulesParameters"] | components["schemas"]["UpdateSchedulesLocalChange"])[];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpdateSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                paused?: boolean;
+                count?: number;
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListSchedulesObject"] | components["schemas"]["ListSchedulesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    triggerSchedules: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TriggerSchedulesObject"] | components["schemas"]["TriggerSchedulesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    triggerSchedulesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerSchedulesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getScheduleRuns: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                limit?: number;
+                log?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetScheduleRunsObject"] | components["schemas"]["GetScheduleRunsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetScheduleRunsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getScheduleRunsLocal: {
+        parameters: {
+            query?: {
+                limit?: number;
+                log?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetScheduleRunsParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetScheduleRunsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainSchedules: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExplainSchedulesObject"] | components["schemas"]["ExplainSchedulesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainSchedulesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    explainSchedulesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplainSchedulesAnswer"];
+                    "text/plain": string;
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     listImages: {
         parameters: {
             query?: {
@@ -14099,9 +16379,9 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
-                by?: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
+                by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "host" | "platform" | "operator";
                 since?: string;
                 until?: string;
                 before?: number;
@@ -14137,9 +16417,9 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
-                by?: "token" | "traffic" | "policy" | "autoscale" | "host" | "platform" | "operator";
+                by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "host" | "platform" | "operator";
                 last_event_id?: number;
             };
             header?: never;

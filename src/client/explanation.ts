@@ -8,6 +8,7 @@ export const ExplainedKind = {
   Volume: 'volume',
   Certificate: 'certificate',
   Autoscale: 'autoscale',
+  Schedule: 'schedule',
 } as const
 export type ExplainedKind = (typeof ExplainedKind)[keyof typeof ExplainedKind]
 
@@ -27,6 +28,8 @@ const readers = {
     one(await client.GET('/v1/certificates/{object}/explain', params)),
   [ExplainedKind.Autoscale]: async (client, params) =>
     one(await client.GET('/v1/services/{object}/autoscale/explain', params)),
+  [ExplainedKind.Schedule]: async (client, params) =>
+    one(await client.GET('/v1/schedules/{object}/explain', params)),
 } satisfies Record<ExplainedKind, Reader>
 
 type Reader = (

@@ -6,6 +6,7 @@ import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { hostFailures } from './host/failures.ts'
 import { startFailures } from './instance/failures.ts'
+import { scheduleFailures } from './schedule/failures.ts'
 import { serviceFailures } from './service/failures.ts'
 import { maxReportedErrors } from './limits.ts'
 import { readingFailures } from './reading-failures.ts'
@@ -299,6 +300,7 @@ export const failures = {
   ...autoscaleFailures,
   ...hostFailures,
   ...startFailures,
+  ...scheduleFailures,
   ...serviceFailures,
   ...tokenFailures,
 } as const satisfies Record<string, Failure>

@@ -140,8 +140,8 @@ export const defaultRequestsPerSecond = 1_000
 /** How many seconds' worth of requests one token may make at once after a pause. */
 export const requestBurstSeconds = 5
 /**
- * 429 with `Retry-After`. How many attempts to sign in to the console one address may make: per minute in the
- * long run, and at once after a rest. A token can not be guessed; this bounds what attempts cost.
+ * 429 with `Retry-After`. How many attempts to sign in to the console one address may make: per minute in
+ * the long run, and at once after a rest. A token can not be guessed; this bounds what attempts cost.
  */
 export const signInsPerMinute = 10
 export const signInsAtOnce = 20
@@ -153,9 +153,9 @@ export const signInsAtOnce = 20
 export const defaultChangesPerMinute = 60
 export const changesAtOnce = 128
 /**
- * An entry with code 5. How many DNS look-ups for proofs of domains one user may cause per second in the long
- * run, and how many at once, so that nobody can make the platform send endless queries to the DNS servers of
- * others. A request with 100 names of three labels passes at once.
+ * An entry with code 5. How many DNS look-ups for proofs of domains one user may cause per second in the
+ * long run, and how many at once, so that nobody can make the platform send endless queries to the DNS
+ * servers of others. A request with 100 names of three labels passes at once.
  */
 export const proofLookupsPerSecond = 1
 export const proofLookupsAtOnce = 250
@@ -172,3 +172,12 @@ export const maxTokenServices = 16
 export const maxTokenLabelLength = 128
 /** 400. The longest lifetime of a token: ten years. Who wants a longer one can leave it out. */
 export const maxTokenLifetimeSeconds = 315_360_000
+/** An entry with code 5. The most schedules of one account. */
+export const maxSchedules = 32
+/** 400. The most instances that one schedule starts or stops. */
+export const maxScheduledInstances = 32
+/** 400. The longest time that one run of a schedule may take: a day. */
+export const maxRunTimeoutSeconds = 86_400
+/** The runs of each schedule that are kept, and the most bytes of log that each of them keeps. */
+export const keptRuns = 50
+export const keptRunLogBytes = 16_384

@@ -28,6 +28,7 @@ export const DataKey = {
   Certificates: 'certificates',
   Images: 'images',
   Volumes: 'volumes',
+  Schedules: 'schedules',
   Quotas: 'quotas',
   Policies: 'policies',
   Tokens: 'tokens',
@@ -97,7 +98,8 @@ export interface Operation<
   /** Present if `order` and `sortby` give the order of a list of all objects. */
   readonly ordered?: true
   /**
-   * Another form of the body: `ids` names several objects, and the parameters beside it apply to all of them.
+   * Another form of the body: `ids` names several objects, and the parameters beside it apply to all of
+   * them.
    */
   readonly idsForm?: TObject
   /**
@@ -116,8 +118,8 @@ export interface Operation<
    */
   readonly streams?: true
   /**
-   * Present if `follow=true` in the query selects a stream of server-sent events in place of the answer. Each
-   * of the type `follows` has one entry as its data.
+   * Present if `follow=true` in the query selects a stream of server-sent events in place of the answer.
+   * Each of the type `follows` has one entry as its data.
    */
   readonly follows?: string
   /**

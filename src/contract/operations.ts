@@ -46,6 +46,16 @@ import {
   listServices,
   updateServices,
 } from './service/operations.ts'
+import {
+  createSchedules,
+  deleteSchedules,
+  explainSchedules,
+  getScheduleRuns,
+  getSchedules,
+  listSchedules,
+  triggerSchedules,
+  updateSchedules,
+} from './schedule/operations.ts'
 import { DataKey, Scope, defineOperation } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { quotaEntry } from './account/quota-schemas.ts'
@@ -151,6 +161,14 @@ export const operations = {
   detachVolumes,
   listVolumes,
   explainVolumes,
+  createSchedules,
+  getSchedules,
+  updateSchedules,
+  deleteSchedules,
+  listSchedules,
+  triggerSchedules,
+  getScheduleRuns,
+  explainSchedules,
   listImages,
   getImages,
   getQuotas,
@@ -175,8 +193,8 @@ export type OperationId = keyof Operations
 export const operationIds = Object.keys(operations) as readonly OperationId[]
 
 /**
- * The words after an endpoint's collection that are endpoints themselves, such as `list`. In local scope they
- * can not be names: an instance called `list` is reached by its UUID or in global scope.
+ * The words after an endpoint's collection that are endpoints themselves, such as `list`. In local scope
+ * they can not be names: an instance called `list` is reached by its UUID or in global scope.
  */
 export const reservedObjectNames: ReadonlySet<string> = new Set(
   Object.values(operations)
@@ -206,6 +224,9 @@ export const endpointParents: ReadonlySet<string> = new Set(
 /**
  * The endpoints that are not in the table. They have no envelope of objects. `tokenScopes` is as
  * in the table; which actions a token of the registry gets is decided in `src/api/image/registry-tokens.ts`.
+ * The endpoints that are not in the table. They have no `/v1` and no envelope of objects. `tokenScopes` is
+ * as in the table; which actions a token of the registry gets is decided in
+ * `src/api/image/registry-tokens.ts`.
  */
 export const plainEndpoints = [
   { path: '/healthz', authenticated: false, summary: 'The process is alive.' },

@@ -10,13 +10,17 @@ import type { Database } from '../db/database.ts'
 import { findDeletedRows, findUnstarted, findUntold, markWorkflowStarted } from '../db/instance/records.ts'
 import type { SweepBounds } from '../db/workflow-rows.ts'
 import { findDeletedVolumes, findUnstartedVolumes, markVolumeWorkflowStarted } from '../db/volume/records.ts'
+import { findDeletedSchedules, findUntoldSchedules } from '../db/schedule/records.ts'
 import type { AutoscaleSettings } from '../domain/autoscale/settings.ts'
 import type { CertificateSettings } from '../domain/certificate/settings.ts'
 import type { InstanceSettings } from '../domain/instance/settings.ts'
+import type { ScheduleSettings } from '../domain/schedule/settings.ts'
 import type { VolumeSettings } from '../domain/volume/settings.ts'
 import type { AutoscaleControl } from './autoscale-control.ts'
 import type { CertificateControl } from './certificate-control.ts'
 import type { InstanceControl } from './instance-control.ts'
+import type { ScheduleControl } from './schedule-control.ts'
+import { removeSchedule, tellSchedule } from './told-schedule.ts'
 import type { VolumeControl } from './volume-control.ts'
 
 /** One kind of row that has a workflow as long as the row exists. */
@@ -65,6 +69,7 @@ export function sweptEntities(
     readonly volumes: VolumeControl
     readonly certificates: CertificateControl
     readonly autoscales: AutoscaleControl
+    readonly schedules: ScheduleControl
   },
 ): readonly SweptEntity[] {
   return [
@@ -121,7 +126,28 @@ export function sweptEntities(
         delete: (settings) => control.autoscales.delete(settings),
       },
     }),
+    sweptSchedules(database, control),
   ]
+}
+
+/** Schedules of whose last change, or of whose deletion, Temporal has not heard. */
+function sweptSchedules(
+  database: Database,
+  control: { readonly instances: InstanceControl; readonly schedules: ScheduleControl },
+): SweptEntity {
+  const parts = { database, ...control }
+  return swept<ScheduleSettings>(database, {
+    name: 'schedule',
+    uuidOf: ({ scheduleUuid }) => scheduleUuid,
+    findUnstarted: findUntoldSchedules,
+    findDeleted: findDeletedSchedules,
+    // Telling notes the version in the row.
+    markStarted: async () => undefined,
+    control: {
+      ensureStarted: (settings) => tellSchedule(parts, settings),
+      delete: ({ scheduleUuid }) => removeSchedule(parts, scheduleUuid),
+    },
+  })
 }
 
 /** Instances of whose last change their workflow has not heard. The sweep repeats it until it has. */

@@ -127,7 +127,7 @@ export function isOver(error: unknown): boolean {
 }
 
 /** Makes the call with a deadline. Without a deadline it would wait for ever if no worker runs. */
-async function inTime<T>(client: Client, call: () => Promise<T>): Promise<T> {
+export async function inTime<T>(client: Client, call: () => Promise<T>): Promise<T> {
   try {
     return await client.withDeadline(Date.now() + callDeadlineMs, call)
   } catch (cause) {

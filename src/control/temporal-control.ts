@@ -6,7 +6,9 @@ import { createAutoscaleControl } from './temporal-autoscale-control.ts'
 import { createCertificateControl } from './temporal-certificate-control.ts'
 import { createInstanceControl } from './temporal-instance-control.ts'
 import { createVolumeControl } from './temporal-volume-control.ts'
+import { createScheduleControl } from './temporal-schedule-control.ts'
 import { tracedCalls } from './temporal-traces.ts'
+import type { ScheduleControl } from './schedule-control.ts'
 import type { VolumeControl } from './volume-control.ts'
 
 export interface TemporalAddress {
@@ -21,6 +23,7 @@ export interface TemporalControl {
   readonly volumes: VolumeControl
   readonly certificates: CertificateControl
   readonly autoscales: AutoscaleControl
+  readonly schedules: ScheduleControl
   /** Asks whether Temporal answers. Throws if it does not answer in time. */
   check(): Promise<void>
   close(): Promise<void>
@@ -45,6 +48,7 @@ export function openTemporalControl(place: TemporalAddress): TemporalControl {
     volumes: createVolumeControl(client),
     certificates: createCertificateControl(client),
     autoscales: createAutoscaleControl(client),
+    schedules: createScheduleControl(client),
     async check() {
       await connection.withDeadline(Date.now() + checkDeadlineMs, () =>
         connection.workflowService.describeNamespace({ namespace: place.namespace }),

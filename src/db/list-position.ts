@@ -6,7 +6,7 @@ import type { Db } from './schema/tables.ts'
 import { allOf } from './sql/lists.ts'
 
 /** The tables whose rows users page through, in the order of creation. `position` grows in that order. */
-export type List = 'instances' | 'services' | 'certificates' | 'volumes'
+export type List = 'instances' | 'services' | 'certificates' | 'volumes' | 'schedules'
 
 /**
  * The place of a user's object in its list, also after the object was deleted. So the next page can begin

@@ -13,8 +13,8 @@ interface Placed {
 }
 
 /**
- * Why a change of instances, services, certificates, volumes, tokens or autoscale configurations was not
- * made.
+ * Why a change of instances, services, certificates, volumes, tokens, schedules or autoscale configurations
+ * was not made.
  */
 export type WriteRefusal =
   | { readonly kind: 'limit'; readonly breach: LimitBreach }
@@ -108,6 +108,8 @@ export type WriteRefusal =
       readonly count: number
       readonly limit: number
     }
+  | { readonly kind: 'schedule-name-taken'; readonly name: string }
+  | { readonly kind: 'too-many-schedules'; readonly limit: number }
   | VolumeWriteRefusal
   | AutoscaleRefusal
 

@@ -19,6 +19,7 @@ describe('a user who asks for objects of another', () => {
   let uuid: string
   let serviceUuid: string
   let volumeUuid: string
+  let scheduleUuid: string
   let tokenUuid: string
   before(async () => {
     api = await startTestApi()
@@ -34,6 +35,8 @@ describe('a user who asks for objects of another', () => {
     serviceUuid = (await owner.api.one('createServices', { body: service })).uuid
     await owner.api.one('createInstances', { body: { image: 'hello', name: 'their-instance' } })
     volumeUuid = (await owner.api.one('createVolumes', { body: { name: 'theirs', size_mb: 8 } })).uuid
+    const schedule = { name: 'theirs', cron: '@daily', action: { start: { instances: ['theirs'] } } }
+    scheduleUuid = (await owner.api.one('createSchedules', { body: schedule })).uuid
     tokenUuid = (await owner.api.one('createTokens', { body: { label: 'theirs' } })).uuid
     const attached = { image: 'hello', name: 'their-master', service_group: { name: 'theirs' } }
     const { uuid: master } = await owner.api.one('createInstances', { body: attached })
@@ -58,6 +61,7 @@ describe('a user who asks for objects of another', () => {
     const ownUuid = () => {
       if (operation.dataKey === DataKey.Volumes) return volumeUuid
       if (operation.dataKey === DataKey.Tokens) return tokenUuid
+      if (operation.dataKey === DataKey.Schedules) return scheduleUuid
       return operation.dataKey === DataKey.ServiceGroups ? serviceUuid : uuid
     }
     // Hosts belong to administrators, and neither user is one.
@@ -110,6 +114,7 @@ describe('a user who asks for objects of another', () => {
         uuid,
         serviceUuid,
         volumeUuid,
+        scheduleUuid,
         tokenUuid,
         'theirs',
         'confidential',

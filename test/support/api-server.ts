@@ -36,6 +36,8 @@ import { createFakeCertificateControl } from './fake-certificate-control.ts'
 import type { FakeCertificateControl } from './fake-certificate-control.ts'
 import { createFakeControl } from './fake-control.ts'
 import type { FakeControl } from './fake-control.ts'
+import { createFakeScheduleControl } from './fake-schedule-control.ts'
+import type { FakeScheduleControl } from './fake-schedule-control.ts'
 import { createFakeVolumeControl } from './fake-volume-control.ts'
 import type { FakeVolumeControl } from './fake-volume-control.ts'
 import { createTestDatabase } from './postgres.ts'
@@ -51,6 +53,7 @@ export interface TestApi {
   readonly volumeControl: FakeVolumeControl
   readonly certificateControl: FakeCertificateControl
   readonly autoscaleControl: FakeAutoscaleControl
+  readonly scheduleControl: FakeScheduleControl
   readonly nodes: FakeNodes
   readonly images: FakeImages
   readonly stopping: AbortController
@@ -126,6 +129,7 @@ export async function startTestApi(
       | 'volumeControl'
       | 'certificateControl'
       | 'autoscaleControl'
+      | 'scheduleControl'
       | 'nowMs'
       | 'domainProofs'
       | 'consoleFiles'
@@ -143,6 +147,7 @@ export async function startTestApi(
   const volumeControl = createFakeVolumeControl(database)
   const certificateControl = createFakeCertificateControl()
   const autoscaleControl = createFakeAutoscaleControl()
+  const scheduleControl = createFakeScheduleControl()
   const nodes = createFakeNodes()
   const images: FakeImages = {
     references: new Map([['official/hello:latest', { args: '/hello --port 8080' }]]),
@@ -160,6 +165,7 @@ export async function startTestApi(
     volumeControl: options.volumeControl ?? volumeControl,
     certificateControl: options.certificateControl ?? certificateControl,
     autoscaleControl: options.autoscaleControl ?? autoscaleControl,
+    scheduleControl: options.scheduleControl ?? scheduleControl,
     nodes,
     parts: options.parts ?? noParts,
     ...imagePorts(images),
@@ -201,6 +207,7 @@ export async function startTestApi(
     volumeControl,
     certificateControl,
     autoscaleControl,
+    scheduleControl,
     nodes,
     images,
     stopping,

@@ -27,6 +27,12 @@ const kinds = {
     body: { cn: 'example.com', chain: certificate.pem, pkey: certificate.pkey },
   },
   [DataKey.Volumes]: { kind: 'volume', create: 'createVolumes', get: 'getVolumes', body: { size_mb: 8 } },
+  [DataKey.Schedules]: {
+    kind: 'schedule',
+    create: 'createSchedules',
+    get: 'getSchedules',
+    body: { cron: '@daily', action: { start: { instances: ['web'] } } },
+  },
   [DataKey.Policies]: {
     kind: 'autoscale policy',
     create: 'addAutoscalePolicies',

@@ -7,6 +7,7 @@ import path from 'node:path'
 import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
 import type { CertificateActivities } from '../../activities/certificate/activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
+import type { ScheduleActivities } from '../../activities/schedule/activities.ts'
 import { autoscaleTaskQueue } from '../../src/domain/autoscale/settings.ts'
 import { controlTaskQueue, nodeTaskQueue } from '../../src/domain/instance/host-work.ts'
 import type { HostActivities, VolumeActivities } from '../../src/domain/instance/host-work.ts'
@@ -115,7 +116,7 @@ export interface RunningWorkers {
 export async function runWorkers(
   env: TestWorkflowEnvironment,
   work: {
-    readonly control?: Partial<ControlActivities & CertificateActivities>
+    readonly control?: Partial<ControlActivities & CertificateActivities & ScheduleActivities>
     readonly autoscale?: Partial<AutoscaleActivities>
     readonly hosts?: Readonly<Record<string, Partial<HostActivities & VolumeActivities>>>
   },

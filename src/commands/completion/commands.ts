@@ -33,8 +33,8 @@ export function addCompletionCommands({ program, deps, session }: CommandLine): 
 }
 
 /** What an argument names, by its name in the help. */
-type Kind = 'instance' | 'service' | 'volume' | 'certificate' | 'object'
-const kinds: readonly Kind[] = ['instance', 'service', 'volume', 'certificate', 'object']
+type Kind = 'instance' | 'service' | 'volume' | 'certificate' | 'schedule' | 'object'
+const kinds: readonly Kind[] = ['instance', 'service', 'volume', 'certificate', 'schedule', 'object']
 
 /** What may stand where the last word is: words, and the objects of a kind. */
 function wordsAfter(
@@ -75,6 +75,7 @@ async function namesOf(kind: Kind, session: () => Promise<Session>): Promise<rea
     service: async () => succeeded(await client.GET('/v1/services', options)),
     volume: async () => succeeded(await client.GET('/v1/volumes', options)),
     certificate: async () => succeeded(await client.GET('/v1/certificates', options)),
+    schedule: async () => succeeded(await client.GET('/v1/schedules', options)),
   }
   const wanted = kind === 'object' ? (['instance', 'service'] as const) : [kind]
   const found = await Promise.all(wanted.map((one) => lists[one]()))

@@ -29,6 +29,16 @@ export function exactlyOne(
   }
 }
 
+/** Exactly one of these properties, which are objects, is given. */
+export function exactlyOneObject(keys: readonly string[]): { readonly anyOf: readonly Keywords[] } {
+  return {
+    anyOf: keys.map((key) => ({
+      required: [key],
+      properties: { ...unsaid(keys.filter((other) => other !== key)), [key]: { type: 'object' } },
+    })),
+  }
+}
+
 /** At least one of these properties is given. */
 export function atLeastOne(keys: readonly string[]): Keywords {
   return { anyOf: keys.map((key) => ({ required: [key], properties: { [key]: said(key) } })) }

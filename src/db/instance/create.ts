@@ -57,11 +57,14 @@ export async function insertInstances(
   wanted: NewInstances,
 ): Promise<CreateInstancesOutcome> {
   const { db } = deps.database
-  const written = await orRefusal(() => db.transaction().execute((db) => insertAll(db, deps, wanted)))
+  const written = await orRefusal(() =>
+    db.transaction().execute((db) => insertInstancesWithin(db, deps, wanted)),
+  )
   return written.ok ? { ok: true, instances: written.value } : written
 }
 
-async function insertAll(
+/** Does the work of `insertInstances` in the caller's transaction. Throws `Refused`. */
+export async function insertInstancesWithin(
   db: Db,
   deps: CreateInstancesDeps,
   wanted: NewInstances,

@@ -11,6 +11,8 @@ import { DeletedPosition } from './deleted-position.ts'
 import { Domain } from './domain.ts'
 import { Instance } from './instance.ts'
 import { Node } from './node.ts'
+import { Schedule } from './schedule.ts'
+import { ScheduleRun } from './schedule-run.ts'
 import { Service } from './service.ts'
 import { Token } from './token.ts'
 import { User } from './user.ts'
@@ -37,4 +39,6 @@ export const entities = [
   DeletedPosition,
   UserEvent,
   ConsoleSession,
+  Schedule,
+  ScheduleRun,
 ] as const

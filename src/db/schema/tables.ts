@@ -36,6 +36,9 @@ type WrittenAsText<Column> = [Exclude<Column, Primitive>] extends [never]
       : ColumnType<Read, AsText<Insert>, AsText<Read>>
     : ColumnType<Column, AsText<Column>, AsText<Column>>
 
-type AsText<Value> = Value extends Primitive ? Value : JsonText<Value>
+/** A union of JSON values stays one value: its text may be of any of them. */
+type AsText<Value> =
+  | Extract<Value, Primitive>
+  | ([Exclude<Value, Primitive>] extends [never] ? never : JsonText<Exclude<Value, Primitive>>)
 
 type Primitive = string | number | boolean | Date | null | undefined

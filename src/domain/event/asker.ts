@@ -7,6 +7,8 @@ export const AskerKind = {
   /** The instance's own settings: its restart policy or its scale-to-zero policy. */
   Policy: 'policy',
   Autoscale: 'autoscale',
+  /** A schedule of the user. Its name is the asker's. */
+  Schedule: 'schedule',
   /** The host, by what it observed. */
   Host: 'host',
   /** The platform itself, such as a renewal that is due. */
@@ -19,7 +21,7 @@ export type AskerKind = (typeof AskerKind)[keyof typeof AskerKind]
 /** Plain JSON: it travels through workflows, so it never holds a secret. */
 export interface Asker {
   readonly by: AskerKind
-  /** The label or the UUID of the token, or the id of the host. */
+  /** The label or the UUID of the token, the id of the host, or the name of the schedule. */
   readonly name?: string
   /** The id of the request to the API. */
   readonly requestId?: string

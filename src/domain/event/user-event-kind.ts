@@ -39,6 +39,11 @@ export const UserEventKind = {
   AutoscalePolicies: 'autoscale.policies',
   AutoscaleDecision: 'autoscale.decision',
   AutoscaleDeleted: 'autoscale.deleted',
+  ScheduleCreated: 'schedule.created',
+  ScheduleChanged: 'schedule.changed',
+  /** A run of it is over. The facts say with which result. */
+  ScheduleRun: 'schedule.run',
+  ScheduleDeleted: 'schedule.deleted',
   ImagePushed: 'image.pushed',
   ImageDeleted: 'image.deleted',
   TokenCreated: 'token.created',

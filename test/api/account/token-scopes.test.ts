@@ -13,8 +13,8 @@ import { leastBody, nobody } from '../../support/least-request.ts'
 const { Read, Operate, ImagesPush, Metrics } = TokenScope
 
 /**
- * The scopes each of which permits an operation. Written by hand, and total: a new operation does not compile
- * until somebody has decided here, too, who may use it.
+ * The scopes each of which permits an operation. Written by hand, and total: a new operation does not
+ * compile until somebody has decided here, too, who may use it.
  */
 const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   createInstances: [Operate],
@@ -59,6 +59,14 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   detachVolumes: [Operate],
   listVolumes: [Read, Operate],
   explainVolumes: [Read, Operate],
+  createSchedules: [Operate],
+  getSchedules: [Read, Operate],
+  updateSchedules: [Operate],
+  deleteSchedules: [Operate],
+  listSchedules: [Read, Operate],
+  triggerSchedules: [Operate],
+  getScheduleRuns: [Read, Operate],
+  explainSchedules: [Read, Operate],
   listImages: [Read, Operate, ImagesPush],
   getImages: [Read, Operate, ImagesPush],
   getQuotas: [Read, Operate],
@@ -96,7 +104,9 @@ describe('a token with one scope', () => {
   })
   after(() => api.close())
 
-  /** Sends a request that is in order. If it names an object, there is no such object, so nothing changes. */
+  /**
+   * Sends a request that is in order. If it names an object, there is no such object, so nothing changes.
+   */
   function send(operation: Operation, token: string, { local = false } = {}): Promise<RawAnswer> {
     const by = identifiersOf(operation).includes('name') ? 'name' : 'uuid'
     const named = namesObjects(operation) && !local ? { [by]: nobody[by] } : {}

@@ -1,0 +1,49 @@
+import type { CreateInstancesDeps } from '../../src/db/instance/create.ts'
+import type { WriteRefusal } from '../../src/db/refused.ts'
+import type { Asker } from '../../src/domain/event/asker.ts'
+import type { LogWindow } from '../../src/domain/host/api-protocol.ts'
+import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
+import type { VolumeSettings } from '../../src/domain/volume/settings.ts'
+
+export interface ScheduleRunDeps extends CreateInstancesDeps {
+  readonly instances: InstanceOrders
+  readonly volumes: { ensureStarted(settings: VolumeSettings): Promise<void> }
+  readonly logs: InstanceLogs
+  /** The sentence for the user that says why an instance was not made. */
+  readonly refusalSentence: (refusal: WriteRefusal) => string
+  readonly bounds: RunBounds
+  readonly nowMs: () => number
+}
+
+export interface RunBounds {
+  /** How many runs of each schedule are kept. */
+  readonly keptRuns: number
+  /** How much of the end of a log is kept. */
+  readonly logBytes: number
+}
+
+/**
+ * The calls to workflows of instances that a run needs. `InstanceControl` in `src/control` says what each
+ * call does.
+ */
+export interface InstanceOrders {
+  ensureStarted(settings: InstanceSettings): Promise<void>
+  /** Throws `InstanceGone` if the instance is being deleted. */
+  start(settings: InstanceSettings, requestId: string, asker: Asker): Promise<unknown>
+  /** Throws `InstanceGone` if the instance is being deleted. */
+  stop(
+    settings: InstanceSettings,
+    request: { readonly force: boolean; readonly drainTimeoutMs: number; readonly asker: Asker },
+    requestId: string,
+  ): Promise<unknown>
+  delete(settings: InstanceSettings): Promise<void>
+}
+
+/** The logs that the hosts keep. */
+export interface InstanceLogs {
+  /** Throws if the host does not answer. */
+  readLog(
+    instance: { readonly uuid: string; readonly nodeId: string },
+    window: { readonly offset: number; readonly limit: number },
+  ): Promise<LogWindow>
+}
