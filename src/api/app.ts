@@ -98,6 +98,20 @@ import { volumesExplain } from './volume/explain.ts'
 import { volumesList } from './volume/list.ts'
 import { volumesStatus } from './volume/status.ts'
 
+/** The handlers of schedules. */
+function scheduleHandlers(deps: ApiDeps) {
+  return {
+    createSchedules: schedulesCreate(deps),
+    getSchedules: schedulesStatus(deps),
+    updateSchedules: schedulesUpdate(deps),
+    deleteSchedules: schedulesDelete(deps),
+    listSchedules: schedulesList(deps),
+    triggerSchedules: schedulesTrigger(deps),
+    getScheduleRuns: schedulesRuns(deps),
+    explainSchedules: schedulesExplain(deps),
+  } satisfies Partial<{ readonly [Id in OperationId]: Handler<Operations[Id]> }>
+}
+
 /** One handler for each operation of the table. An operation without one does not compile. */
 function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Operations[Id]> } {
   const places = new StreamPlaces(maxStreams)
@@ -144,14 +158,6 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     detachVolumes: volumesDetach(deps),
     listVolumes: volumesList(deps),
     explainVolumes: volumesExplain(deps),
-    createSchedules: schedulesCreate(deps),
-    getSchedules: schedulesStatus(deps),
-    updateSchedules: schedulesUpdate(deps),
-    deleteSchedules: schedulesDelete(deps),
-    listSchedules: schedulesList(deps),
-    triggerSchedules: schedulesTrigger(deps),
-    getScheduleRuns: schedulesRuns(deps),
-    explainSchedules: schedulesExplain(deps),
     listImages: imagesList(deps),
     getImages: imagesStatus(deps),
     getQuotas: usersQuotas(deps),
@@ -169,6 +175,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     explainHosts: hostsExplain(deps),
     cordonHosts: hostsCordon(deps, true),
     uncordonHosts: hostsCordon(deps, false),
+    ...scheduleHandlers(deps),
   }
 }
 
