@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ApiFailure } from '../../../src/client/api-failure.ts'
-import { followEvents } from '../../../src/client/event-stream.ts'
+import { followEvents, latestEventId } from '../../../src/client/event-stream.ts'
 import type { StreamMessage } from '../../../src/client/event-stream.ts'
 import { AskerKind } from '../../../src/domain/event/asker.ts'
 import { UserEventKind } from '../../../src/domain/event/user-event-kind.ts'
@@ -12,6 +12,7 @@ import { startRelay } from '../../support/relay.ts'
 import { until } from '../../support/until.ts'
 
 const inTime = { limitMs: 20_000 }
+const never = new AbortController().signal
 
 describe('the client of a stream of events', () => {
   let api: TestApi
@@ -89,6 +90,9 @@ describe('the client of a stream of events', () => {
     const { hostname: host, port } = new URL(api.url)
     const relay = await startRelay({ host, port: Number(port) })
     await happen('before')
+    // An event is read only when all older transactions have ended, those of other databases too.
+    const isRead = async () => (await latestEventId({ address: api.url, token: user.token }, never)) > 0
+    await until('the event is read', isRead, inTime)
     const stream = follow(`http://127.0.0.1:${relay.port}`)
     await until(
       'the stream is asked for',
