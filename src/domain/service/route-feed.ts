@@ -49,6 +49,18 @@ export interface RouteService {
   readonly ports: readonly PublishedPort[]
   readonly softLimit: number
   readonly hardLimit: number
+  /** Present while a new version of the instances is brought in. */
+  readonly rollout?: RouteRollout
+}
+
+/** How the traffic of a service is divided between the version that it has and a new one. */
+export interface RouteRollout {
+  /** Gateways count the traffic of the new version under this id. */
+  readonly uuid: string
+  /** How many of a hundred requests the new version gets. */
+  readonly percent: number
+  /** Whether requests wait, because neither version can serve at this moment. */
+  readonly held: boolean
 }
 
 /** An instance that is attached to a service and not deleted. The feed has no others. */
@@ -62,6 +74,8 @@ export interface RouteInstance {
    * starts again counts as starting, so that requests wait for it.
    */
   readonly state: InstanceState
+  /** Whether it is of the new version that a rollout brings in. Absent: no. */
+  readonly isNext?: boolean
 }
 
 export interface RouteNode {
