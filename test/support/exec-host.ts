@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createNodeClient } from '../../src/control/host-client.ts'
 import { listNodes } from '../../src/db/host/hosts.ts'
 import { ExecServer } from '../../src/host/exec/exec-server.ts'
-import type { LeasesForExec } from '../../src/host/exec/exec-hold.ts'
+import type { LeasesForHolds } from '../../src/host/leases/instance-hold.ts'
 import type { ExecRefused, ExecRequest, ExecSession } from '../../src/host/exec/exec-session.ts'
 import { FakePrograms } from '../../src/host/fakes/fake-exec.ts'
 import { testSecretBox } from './accounts.ts'
@@ -27,7 +27,7 @@ const agentSecret = 'the-secret'
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** Leases of a host whose instances all run. */
-function runningLeases(held: Set<string>): LeasesForExec {
+function runningLeases(held: Set<string>): LeasesForHolds {
   return {
     connect: () => undefined,
     disconnect: (line) => void held.delete(line.gatewayId),

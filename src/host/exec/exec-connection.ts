@@ -1,11 +1,12 @@
 import type { RawData, WebSocket } from 'ws'
 import { execCommand, ExecClose, ExecStream } from '../../domain/instance/exec-protocol.ts'
 import type { ExecCommand, ExecNews } from '../../domain/instance/exec-protocol.ts'
+import { programLeasePrefix } from '../../domain/standby/lease-protocol.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
+import { HoldRefused, InstanceHold } from '../leases/instance-hold.ts'
+import type { LeasesForHolds } from '../leases/instance-hold.ts'
 import type { Vmm } from '../vmm/vmm.ts'
 import { windowBytes } from './exec-frames.ts'
-import { ExecHold } from './exec-hold.ts'
-import type { LeasesForExec } from './exec-hold.ts'
 import { ExecRefused } from './exec-session.ts'
 import type { ExecEnd, ExecRequest, ExecSession } from './exec-session.ts'
 
@@ -25,7 +26,7 @@ const refusals = {
 
 export interface ExecServerOptions {
   readonly agentSecret: string
-  readonly leases: LeasesForExec
+  readonly leases: LeasesForHolds
   readonly vmm: Pick<Vmm, 'exec'>
   readonly log: AgentLog
 }
@@ -85,14 +86,19 @@ export class ExecConnection {
   async #run(request: ExecRequest): Promise<void> {
     const { leases, vmm, instanceUuid, log } = this.#options
     const signal = AbortSignal.any([this.#gone.signal, AbortSignal.timeout(wakeLimitMs)])
-    let hold: ExecHold | undefined
+    let hold: InstanceHold | undefined
     try {
-      const taken = await ExecHold.take(leases, instanceUuid, signal)
+      const taken = await InstanceHold.take(leases, {
+        instance: instanceUuid,
+        prefix: programLeasePrefix,
+        signal,
+      })
       hold = taken.hold
       const session = await vmm.exec({ instanceUuid, boot: taken.boot }, request)
       this.#follow(session, taken.hold)
     } catch (error) {
       hold?.release()
+      if (error instanceof HoldRefused) return this.#close(ExecClose.NotRunning, error.message)
       if (error instanceof ExecRefused) return this.#close(refusals[error.reason], error.message)
       if (this.#gone.signal.aborted) return
       if (signal.aborted) return this.#close(ExecClose.TimedOut, 'the instance did not come up in time')
@@ -101,7 +107,7 @@ export class ExecConnection {
     }
   }
 
-  #follow(session: ExecSession, hold: ExecHold): void {
+  #follow(session: ExecSession, hold: InstanceHold): void {
     this.#session = session
     session.on('started', () => this.#tell({ type: 'started' }))
     session.on('output', (stream, bytes) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { ExecHold } from '../../../src/host/exec/exec-hold.ts'
+import { programLeasePrefix } from '../../../src/domain/standby/lease-protocol.ts'
+import { InstanceHold } from '../../../src/host/leases/instance-hold.ts'
 import { uuid } from '../agent/machine.ts'
 import { until } from '../../support/until.ts'
 import { pass } from './gateway.ts'
@@ -17,7 +18,8 @@ describe('a program of a user, to the lease of its instance', function () {
     await scene.remove()
   })
 
-  const take = async () => await ExecHold.take(scene.live.agent.leases, uuid, never)
+  const take = async (signal = never) =>
+    await InstanceHold.take(scene.live.agent.leases, { instance: uuid, prefix: programLeasePrefix, signal })
 
   it('keeps the instance awake until it ends, however long that takes', async () => {
     await scene.running(cold)
@@ -43,8 +45,8 @@ describe('a program of a user, to the lease of its instance', function () {
     await scene.running(cold)
     await scene.live.agent.stop({ ...boot, ...forced })
     await assert.rejects(take(), {
-      name: 'ExecRefused',
-      reason: 'not-running',
+      name: 'HoldRefused',
+      reason: 'stopped',
       message: 'The instance is stopped.',
     })
   })
@@ -59,10 +61,20 @@ describe('a program of a user, to the lease of its instance', function () {
     hold.release()
   })
 
+  it('hears of the end of its boot, and does not take a drain for it', async () => {
+    await scene.running(cold)
+    const { hold } = await take()
+    await scene.live.agent.drain(boot)
+    assert.equal(hold.ended.aborted, false)
+    await scene.live.agent.stop({ ...boot, ...forced })
+    assert.equal(hold.ended.aborted, true)
+    hold.release()
+  })
+
   it('gives nothing to hold to a client that went away meanwhile', async () => {
     await scene.asleep(cold)
     const gone = new AbortController()
-    const taking = ExecHold.take(scene.live.agent.leases, uuid, gone.signal)
+    const taking = take(gone.signal)
     gone.abort(new Error('gone'))
     await assert.rejects(taking, { message: 'gone' })
     await until('it is awake', () => scene.hostLease.phase === 'running', { limitMs: 10_000 })
