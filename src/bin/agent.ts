@@ -15,6 +15,7 @@ import { EventOutbox } from '../host/instance/event-outbox.ts'
 import { EventPace } from '../host/instance/event-pace.ts'
 import { beginFirstBoot } from '../host/agent/first-boot.ts'
 import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
+import { InstanceChecks } from '../host/check/instance-checks.ts'
 import { ExecServer } from '../host/exec/exec-server.ts'
 import { HaltMarker } from '../host/agent/halt-marker.ts'
 import { HostAgent } from '../host/agent/host-agent.ts'
@@ -164,6 +165,7 @@ const leaseServer = new LeaseServer({
   nowMs: Date.now,
 })
 const execServer = new ExecServer({ agentSecret, leases: agent.leases, vmm: drivers.vmm, log })
+const checks = new InstanceChecks({ leases: agent.leases, entries })
 const consoleWaits = new ConsoleWaits()
 const server = createAgentServer({
   agentSecret,
@@ -183,6 +185,7 @@ const server = createAgentServer({
     loads: async (instanceUuids) => await meter.loadsOf(instanceUuids),
     awake: (instanceUuids) => agent.leases.awake(instanceUuids),
     begin: async (instanceUuid) => await beginFirstBoot(agent, instanceUuid),
+    check: async (instanceUuid, check, gone) => await checks.check(instanceUuid, check, gone),
     hostLease: (instanceUuid) => agent.leases.hostLease(instanceUuid),
     notReady: agentNotReady,
     metrics: async () => await metrics.registry.metrics(),

@@ -3,6 +3,8 @@ import type { Dispatcher } from 'undici'
 import type { WebSocket } from 'ws'
 import type { AwakeInstances } from '../domain/instance/awake.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-protocol.ts'
+import { maxHostChecks } from '../domain/rollout/check.ts'
+import type { CheckResult, InstanceCheck } from '../domain/rollout/check.ts'
 import type { StepUsage, UsageStep } from '../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
@@ -55,6 +57,11 @@ export interface NodeClient {
    * Throws `NodeUnavailable`.
    */
   beginFirstBoot(instance: PlacedInstance): Promise<boolean>
+  /**
+   * Has the host look once whether the application of an instance answers. A sleeping instance is woken.
+   * Throws `NodeUnavailable`, also if the host makes too many checks now.
+   */
+  checkInstance(instance: PlacedInstance, check: InstanceCheck): Promise<CheckResult>
   /**
    * Connects to the host for one program in an instance (`src/domain/instance/exec-protocol.ts`). Throws
    * `NodeUnavailable`.
@@ -124,29 +131,17 @@ export function createNodeClient(options: {
   readonly nowMs: () => number
 }): NodeClient {
   const agent = connectionsTo(maxConnections)
-  // First boots and waits for logs last long. They have connections of their own, so that no read waits for
-  // them.
+  // First boots, waits for logs and checks last long. They have connections of their own, so that no read
+  // waits for them.
   const boots = connectionsTo(maxFirstBoots)
   const waits = connectionsTo(maxLogWaits)
+  const checks = connectionsTo(maxHostChecks)
   const addresses = createAddressBook(options)
 
   const call = callsTo(addresses, agent)
 
   return {
-    async readLog(instance, { offset, limit, wait }) {
-      const window = `/instances/${instance.uuid}/log?offset=${offset}&limit=${limit}`
-      const answer =
-        wait === undefined
-          ? await call(instance.nodeId, window, { method: 'GET' })
-          : await call(instance.nodeId, `${window}&wait=${wait.ms}`, {
-              method: 'GET',
-              timeoutMs: wait.ms + callTimeoutMs,
-              dispatcher: waits,
-              signal: wait.signal,
-            })
-      if (answer.statusCode === 404) return emptyLog
-      return expectJson(answer, instance.nodeId) as LogWindow
-    },
+    readLog: (instance, window) => readLog({ call, waits }, instance, window),
     async readUsage(nodeId, instances) {
       const answer = await call(nodeId, '/usage', { method: 'POST', body: { instances } })
       return (expectJson(answer, nodeId) as { usage: UsageByInstance }).usage
@@ -188,11 +183,46 @@ export function createNodeClient(options: {
         throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
       }
     },
+    checkInstance: (instance, check) => checkInstance({ call, checks }, instance, check),
     openExec: (instance) => openExec(addresses, instance),
     async close() {
-      await Promise.all([agent.close(), boots.destroy(), waits.destroy()])
+      await Promise.all([agent.close(), boots.destroy(), waits.destroy(), checks.destroy()])
     },
   }
+}
+
+async function readLog(
+  { call, waits }: { readonly call: ReturnType<typeof callsTo>; readonly waits: Dispatcher },
+  { uuid, nodeId }: PlacedInstance,
+  { offset, limit, wait }: LogRequest,
+): Promise<LogWindow> {
+  const window = `/instances/${uuid}/log?offset=${offset}&limit=${limit}`
+  const answer =
+    wait === undefined
+      ? await call(nodeId, window, { method: 'GET' })
+      : await call(nodeId, `${window}&wait=${wait.ms}`, {
+          method: 'GET',
+          timeoutMs: wait.ms + callTimeoutMs,
+          dispatcher: waits,
+          signal: wait.signal,
+        })
+  if (answer.statusCode === 404) return emptyLog
+  return expectJson(answer, nodeId) as LogWindow
+}
+
+async function checkInstance(
+  { call, checks }: { readonly call: ReturnType<typeof callsTo>; readonly checks: Dispatcher },
+  { uuid, nodeId }: PlacedInstance,
+  check: InstanceCheck,
+): Promise<CheckResult> {
+  const answer = await call(nodeId, `/instances/${uuid}/check`, {
+    method: 'POST',
+    body: check,
+    // The host takes up to twice the time of the check: for the instance to come up, and for the look.
+    timeoutMs: 2 * check.timeoutMs + callTimeoutMs,
+    dispatcher: checks,
+  })
+  return expectJson(answer, nodeId) as CheckResult
 }
 
 async function readSteps(

@@ -312,6 +312,7 @@ function createFakeNodes(): FakeNodes {
       return `agent_of{host="${node}"} 1\n`
     },
     readLoads: async () => await Promise.reject(new Error('the API asks for no loads')),
+    checkInstance: async () => await Promise.reject(new Error('the API asks for no checks')),
     async openExec({ nodeId }) {
       calls.push(`exec on ${nodeId}`)
       return await Promise.reject(nodes.fails ?? new Error('there is no host that runs programs'))

@@ -50,6 +50,7 @@ export async function startLogHost(api: TestApi): Promise<LogHost> {
       loads: no,
       awake: no,
       begin: no,
+      check: no,
       hostLease: no,
       notReady: no,
       metrics: no,

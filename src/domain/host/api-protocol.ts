@@ -26,6 +26,7 @@ import type { VolumeMount } from '../volume/state.ts'
  *   GET  /services/<uuid>/usage?step=            -> the same, of all instances that the service has or had there
  *   GET  /instances/<uuid>/host-lease           -> HostLeaseView, for explanations; 404 before the first start
  *   POST /instances/<uuid>/begin                -> { up: boolean }, once the first boot of a new instance is over or up
+ *   POST /instances/<uuid>/check  InstanceCheck  -> CheckResult (`../rollout/check.ts`); 503 while the host makes too many
  *   POST /usage  { instances: uuid[] }          -> { usage: { [uuid]: Usage } }
  *   POST /loads  { instances: uuid[] }          -> HostLoads, cheap enough to be asked every second for all that run
  *   POST /awake  { instances: uuid[] }          -> { awake: AwakeInstances }, from memory, for reads of sleeping instances

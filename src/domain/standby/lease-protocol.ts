@@ -61,6 +61,8 @@ export const closedShareMs = 1_000
 export const sharesToldMs = 1_500
 /** How the names begin under which programs of users hold leases. Those of gateways are UUIDs. */
 export const programLeasePrefix = 'exec-'
+/** The same for checks, which a host makes itself. */
+export const checkLeasePrefix = 'check-'
 /** A line of either side has at most this many bytes; a longer one ends the connection. */
 export const maxTrafficLineBytes = 1 << 20
 
@@ -238,7 +240,7 @@ export interface HostLeaseView {
   readonly phase: LeasePhase
   readonly boot: number
   readonly awake: boolean
-  /** Gateways, and programs of users, that hold a lease. */
+  /** Gateways, programs of users and checks that hold a lease. */
   readonly leases: number
   /** Programs of users among them. Hosts of older versions do not tell it. */
   readonly programs?: number

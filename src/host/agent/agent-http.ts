@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream'
 import type { AwakeInstances } from '../../domain/instance/awake.ts'
 import { maxLogWaitMs } from '../../domain/host/api-protocol.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/host/api-protocol.ts'
+import { instanceCheck, maxHostChecks } from '../../domain/rollout/check.ts'
+import type { CheckResult, InstanceCheck } from '../../domain/rollout/check.ts'
 import { usageSteps } from '../../domain/instance/usage-history.ts'
 import type { StepUsage, UsageStep } from '../../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
@@ -25,6 +27,11 @@ export interface AgentAnswers {
   awake(instanceUuids: readonly string[]): AwakeInstances
   /** Begins the first boot of a new instance. Resolves with whether the instance is up. */
   begin(instanceUuid: string): Promise<boolean>
+  /**
+   * Returns undefined if the host makes as many checks as it may. `gone` aborts when nobody waits for the
+   * result any more.
+   */
+  check(instanceUuid: string, check: InstanceCheck, gone: AbortSignal): Promise<CheckResult | undefined>
   /** Returns undefined if the host does not know the instance. */
   hostLease(instanceUuid: string): HostLeaseView | undefined
   /** Returns why the agent accepts no work yet, or undefined once it accepts work. */
@@ -39,7 +46,7 @@ export interface AgentAnswers {
 const bodyMaxBytes = 3 * 1024 * 1024
 const requestTimeoutMs = 10_000
 const instancePattern =
-  /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|usage|host-lease|begin)$/
+  /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|usage|host-lease|begin|check)$/
 
 const servicePattern = /^\/services\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/usage$/
 
@@ -121,6 +128,9 @@ async function answerApi(
   if (request.method === 'POST' && instanceUuid !== undefined && subject === 'begin') {
     return { up: await answers.begin(instanceUuid) }
   }
+  if (request.method === 'POST' && instanceUuid !== undefined && subject === 'check') {
+    return await makeCheck(answers, instanceUuid, { request, response })
+  }
   if (request.method === 'GET' && instanceUuid !== undefined && subject === 'log') {
     return await answers.log(instanceUuid, {
       offset: wholeNumber(url, 'offset', Number.MIN_SAFE_INTEGER),
@@ -148,6 +158,18 @@ async function answerApi(
     return { awake: answers.awake(uuidsOf(await readJson(request))) }
   }
   throw new Refusal(404, `there is no ${request.method ?? ''} ${url.pathname}`)
+}
+
+async function makeCheck(
+  answers: AgentAnswers,
+  instanceUuid: string,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+): Promise<CheckResult> {
+  const check = instanceCheck(await readJson(request))
+  if (typeof check === 'string') throw new Refusal(400, check)
+  const result = await answers.check(instanceUuid, check, goneSignal(response))
+  if (result !== undefined) return result
+  throw new Refusal(503, `the host makes ${String(maxHostChecks)} checks, and no more at a time; try again`)
 }
 
 function requireSecret(request: IncomingMessage, secret: string): void {

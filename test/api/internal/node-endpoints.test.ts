@@ -208,6 +208,26 @@ describe('the API as a client of hosts', () => {
     await nodes.close()
   })
 
+  it('has a host check an instance, and waits for as long as the host may take', async () => {
+    const asked: unknown[] = []
+    let status = 200
+    const { nodes, goAway } = await hostThat((request, response) => {
+      request.on('data', (body) => asked.push([`${request.method} ${request.url}`, JSON.parse(String(body))]))
+      // Longer than the limit of any other call.
+      const takesMs = status === 200 ? 3_300 : 0
+      setTimeout(() => response.writeHead(status).end('{"ok":false,"why":"as asked"}'), takesMs)
+    })
+    const instance = { uuid: 'x', nodeId: 'local' }
+    const check = { port: 8080, path: '/health', timeoutMs: 500 }
+    assert.deepEqual(await nodes.checkInstance(instance, check), { ok: false, why: 'as asked' })
+    assert.deepEqual(asked, [['POST /instances/x/check', check]])
+    status = 503
+    await assert.rejects(nodes.checkInstance(instance, check), NodeUnavailable)
+    goAway()
+    await assert.rejects(nodes.checkInstance(instance, check), NodeUnavailable)
+    await nodes.close()
+  })
+
   it('begins a first boot at an old address without reading it again, unless the host has moved', async () => {
     let nowMs = 0
     let read = 0

@@ -163,6 +163,7 @@ async function serve({ agent, ports }: LiveAgent): Promise<Server> {
       usage: async (uuids) => await meter.usageOf(uuids),
       loads: async (uuids) => await meter.loadsOf(uuids),
       begin: async () => false,
+      check: async () => await Promise.reject(new Error('not asked for')),
       awake: () => ({}),
       hostLease: () => undefined,
       notReady: () => undefined,

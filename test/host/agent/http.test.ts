@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HostFailure } from '../../../src/domain/instance/host-work.ts'
+import type { InstanceCheck } from '../../../src/domain/rollout/check.ts'
 import { noUsage } from '../../../src/domain/instance/usage.ts'
 import { createAgentServer } from '../../../src/host/agent/agent-http.ts'
 import { ApiClient, ApiError } from '../../../src/host/agent/api-client.ts'
@@ -40,6 +41,7 @@ describe("the agent's server", () => {
   let server: Server
   let url: string
   let notReady: string | undefined
+  const checked: InstanceCheck[] = []
   before(async () => {
     server = createAgentServer({
       agentSecret: 'the-secret',
@@ -67,6 +69,10 @@ describe("the agent's server", () => {
           }),
         awake: (uuids) => Object.fromEntries(uuids.map((each) => [each, { boot: 2, state: 'running' }])),
         begin: async (each) => await Promise.resolve(each === uuid),
+        check: async (each, check) => {
+          checked.push(check)
+          return await Promise.resolve(each === uuid ? { ok: false, why: 'as asked' } : undefined)
+        },
         hostLease: (each) => (each === uuid ? idleHostLease : undefined),
         notReady: () => notReady,
         metrics: async () => await Promise.resolve('a_metric 1\n'),
@@ -111,6 +117,22 @@ describe("the agent's server", () => {
     assert.deepEqual(await (await ask(path(otherUuid), { method: 'POST' })).json(), { up: false })
     assert.equal((await ask(path(uuid))).status, 404)
     assert.equal((await ask(path(uuid), { method: 'POST', secret: 'another' })).status, 401)
+  })
+
+  it('checks one instance for the API alone, and says where it makes too many checks', async () => {
+    const path = (each: string) => `/instances/${each}/check`
+    const check = { port: 8080, path: '/health?deep', status: 204, timeoutMs: 2_000 }
+    const body = JSON.stringify({ ...check, host: '127.0.0.1' })
+    const answer = await ask(path(uuid), { method: 'POST', body })
+    assert.deepEqual([answer.status, await answer.json()], [200, { ok: false, why: 'as asked' }])
+    assert.deepEqual(checked, [check])
+    assert.equal((await ask(path(otherUuid), { method: 'POST', body })).status, 503)
+    assert.equal((await ask(path(uuid), { method: 'POST', body, secret: 'another' })).status, 401)
+    assert.equal((await ask(path(uuid))).status, 404)
+    const wrong = await ask(path(uuid), { method: 'POST', body: '{"port":70000,"timeoutMs":2000}' })
+    const message = "'port' must be a whole number from 1 to 65535, but is 70000"
+    assert.deepEqual([wrong.status, await wrong.json()], [400, { message }])
+    assert.equal(checked.length, 2)
   })
 
   it('gives the history of usage by the length of its steps, and refuses other lengths', async () => {

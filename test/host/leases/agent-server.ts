@@ -27,6 +27,7 @@ export async function serveLeases(
       usage: async () => await Promise.resolve({}),
       loads: async () => await Promise.resolve({ atMs: 0, loads: {} }),
       begin: async () => await Promise.resolve(false),
+      check: async () => await Promise.reject(new Error('not asked for')),
       awake: () => ({}),
       hostLease: () => undefined,
       notReady: () => undefined,
