@@ -26,6 +26,7 @@ const byKind: Readonly<Record<UserEventKind, EventText>> = {
   [UserEventKind.InstanceRemoved]: { what: 'is gone from its host', mood: Mood.Rests },
   [UserEventKind.ServiceCreated]: { what: 'was created', mood: Mood.Rests },
   [UserEventKind.ServiceChanged]: { what: 'was changed', mood: Mood.Rests },
+  [UserEventKind.ServiceRollout]: { what: 'gets another version', mood: Mood.Moves },
   [UserEventKind.ServiceDeleted]: { what: 'was deleted', mood: Mood.Rests },
   [UserEventKind.CertificateCreated]: { what: 'was created', mood: Mood.Rests },
   [UserEventKind.CertificateAttempt]: { what: 'is requested', mood: Mood.Moves },

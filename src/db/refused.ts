@@ -1,5 +1,6 @@
 import type { InstanceState } from '../domain/instance/state.ts'
 import type { LimitBreach, QuotaExcess } from '../domain/account/quotas.ts'
+import type { RolloutPhase } from '../domain/rollout/phase.ts'
 import type { VolumeState } from '../domain/volume/state.ts'
 
 interface Named {
@@ -13,8 +14,8 @@ interface Placed {
 }
 
 /**
- * Why a change of instances, services, certificates, volumes, tokens, schedules or autoscale configurations
- * was not made.
+ * Why a change of instances, services, certificates, volumes, tokens, schedules, rollouts or autoscale
+ * configurations was not made.
  */
 export type WriteRefusal =
   | { readonly kind: 'limit'; readonly breach: LimitBreach }
@@ -112,6 +113,23 @@ export type WriteRefusal =
   | { readonly kind: 'too-many-schedules'; readonly limit: number }
   | VolumeWriteRefusal
   | AutoscaleRefusal
+  | RolloutRefusal
+
+/** Why a rollout does not begin, or does not go back. */
+export type RolloutRefusal =
+  | { readonly kind: 'rollout-under-way'; readonly name: string; readonly phase: RolloutPhase }
+  /** It was to be superseded, and is at a point from which it goes on by itself. */
+  | {
+      readonly kind: 'rollout-can-not-end'
+      readonly name: string
+      readonly phase: RolloutPhase
+      readonly reason: string
+    }
+  | { readonly kind: 'nothing-to-roll-out'; readonly name: string }
+  | { readonly kind: 'nothing-to-check'; readonly name: string }
+  | { readonly kind: 'volume-in-steps'; readonly name: string; readonly instance: string }
+  | { readonly kind: 'nothing-to-go-back-to'; readonly name: string }
+  | { readonly kind: 'rollout-goes-back'; readonly name: string; readonly reason: string }
 
 export type VolumeWriteRefusal =
   | { readonly kind: 'volume-name-taken'; readonly name: string }

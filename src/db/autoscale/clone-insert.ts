@@ -72,7 +72,8 @@ async function insertLike(
     }
   }
   const own = { name: name!, service: master.serviceUuid, placement, volume: null, cloneOf: master.uuid }
-  const row = newInstanceRow(secretBox, wanted, own)
+  // A clone of the new version in a rollout is part of that version.
+  const row = { ...newInstanceRow(secretBox, wanted, own), rolloutUuid: master.rolloutUuid }
   await db
     .with('told', (db) => insertEvents(db, createdEvents([row], wanted)))
     .insertInto('instances')

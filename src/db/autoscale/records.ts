@@ -4,6 +4,8 @@ import { hostGoneAfterMs } from '../../domain/autoscale/members.ts'
 import type { AutoscaleMember } from '../../domain/autoscale/members.ts'
 import type { AutoscaleConfiguration } from '../../domain/autoscale/policy.ts'
 import type { AutoscaleSettings } from '../../domain/autoscale/settings.ts'
+import { AskerKind } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { InstanceSettings } from '../../domain/instance/settings.ts'
 import { autoscaleSettings, selectAutoscaleSettings } from './settings.ts'
@@ -58,11 +60,13 @@ export async function markAutoscaleStarted({ db }: Database, serviceUuids: reado
     .execute()
 }
 
-/** A clone that autoscale gives back, and what its workflow has to be told. */
+/** A clone or another instance that is given back, and what its workflow has to be told. */
 export interface RetiredClone {
   readonly settings: InstanceSettings
   /** How long it may drain. */
   readonly drainMs: number
+  /** Who gives it back. Absent: autoscale. */
+  readonly asker?: Asker
 }
 
 /** Clones that are given back and not deleted yet, in the order in which they were given back. */
@@ -99,7 +103,11 @@ export async function findRetiredAmong(
 const retiredColumns = [...instanceColumns, 'retireDrainMs'] as const
 
 function retiredClone(row: InstanceRow & Pick<Row<'instances'>, 'retireDrainMs'>): RetiredClone {
-  return { settings: workflowSettings(row), drainMs: Math.max(row.retireDrainMs ?? 0, leastDrainMs) }
+  return {
+    settings: workflowSettings(row),
+    drainMs: Math.max(row.retireDrainMs ?? 0, leastDrainMs),
+    ...(row.rolloutUuid !== null && { asker: { by: AskerKind.Rollout } }),
+  }
 }
 
 /** Services that have a configuration which is not deleted, in no particular order. */

@@ -11,6 +11,7 @@ import { DeletedPosition } from './deleted-position.ts'
 import { Domain } from './domain.ts'
 import { Instance } from './instance.ts'
 import { Node } from './node.ts'
+import { Rollout } from './rollout.ts'
 import { Schedule } from './schedule.ts'
 import { ScheduleRun } from './schedule-run.ts'
 import { Service } from './service.ts'
@@ -41,4 +42,5 @@ export const entities = [
   ConsoleSession,
   Schedule,
   ScheduleRun,
+  Rollout,
 ] as const

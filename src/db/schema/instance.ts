@@ -110,6 +110,13 @@ export const Instance = defineEntity({
      */
     retiredAt: p.datetime(3).nullable(),
     retireDrainMs: p.integer().nullable(),
+    /**
+     * The rollout that brings this instance in. If the instance is with no service, the rollout keeps it as
+     * the way back.
+     */
+    rolloutUuid: p.uuid().nullable().index('instances_rollout_index'),
+    /** The instance that this one replaces in a rollout. */
+    replaces: p.uuid().nullable(),
     /** The network, the address and the hardware address of the instance's one interface. */
     networkUuid: p.uuid(),
     privateIp: p.text(),

@@ -3,8 +3,8 @@ import type { PublishedPort } from '../../domain/service/handler.ts'
 import { User } from './user.ts'
 
 /**
- * Published ports and how their traffic is balanced. After the insert `persistent`, the limits and the ports
- * change, and `feedXid` with all that the feed shows. The name never changes.
+ * Published ports and how their traffic is balanced. After the insert `persistent`, the limits, the ports
+ * and the columns of a rollout change, and `feedXid` with all that the feed shows. The name never changes.
  */
 export const Service = defineEntity({
   name: 'Service',
@@ -23,6 +23,12 @@ export const Service = defineEntity({
     softLimit: p.integer(),
     hardLimit: p.integer(),
     ports: p.json<readonly PublishedPort[]>(),
+    /** The rollout that is under way. It is no reference, because rollouts refer to the service. */
+    rolloutUuid: p.uuid().nullable(),
+    /** The share of the traffic that the new version gets, in percent. */
+    rolloutPercent: p.integer().nullable(),
+    /** Whether gateways let requests wait, because neither version can serve. */
+    rolloutHeld: p.boolean().default(false),
     /**
      * The last transaction that changed anything that the route feed shows of this row. A trigger writes it.
      */

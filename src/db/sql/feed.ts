@@ -73,17 +73,21 @@ export const routesQuery: FeedQuery = sql`
       'keyAuthorization', key_authorization, 'chain', chain, 'keySealed', key_sealed))
     from acme_challenges where feed_xid ${sinceRevision}
     union all
-    select 'service', uuid::text, feed_xid::text, json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name,
+    select 'service', uuid::text, feed_xid::text, json_strip_nulls(json_build_object('uuid', uuid,
+      'userUuid', user_uuid, 'name', name,
       'ports', ports, 'softLimit', soft_limit, 'hardLimit', hard_limit,
+      'rollout', case when rollout_uuid is not null
+        then json_build_object('uuid', rollout_uuid, 'percent', rollout_percent, 'held', rollout_held) end,
       'domains', (select coalesce(json_agg(json_strip_nulls(json_build_object(
           'fqdn', fqdn, 'certificateUuid', certificate_uuid)) order by ordinal, fqdn), '[]')
-        from domains where service_uuid = services.uuid))
+        from domains where service_uuid = services.uuid)))
     from services where feed_xid ${sinceRevision}
     union all
     select 'instance', uuid::text, feed_xid::text,
       case when deleted_at is null and service_uuid is not null
-        then json_build_object('uuid', uuid, 'name', name, 'serviceUuid', service_uuid, 'nodeId', node_id,
-          'state', case when restarting then 'starting' else state end) end
+        then json_strip_nulls(json_build_object('uuid', uuid, 'name', name, 'serviceUuid', service_uuid,
+          'nodeId', node_id, 'state', case when restarting then 'starting' else state end,
+          'isNext', case when rollout_uuid is not null then true end)) end
     from instances where feed_xid ${sinceRevision}
       and (${isResumed} or (deleted_at is null and service_uuid is not null))
     union all

@@ -9,6 +9,8 @@ export const AskerKind = {
   Autoscale: 'autoscale',
   /** A schedule of the user. Its name is the asker's. */
   Schedule: 'schedule',
+  /** A rollout that the user asked for. The asker's name is that of the service. */
+  Rollout: 'rollout',
   /** The host, by what it observed. */
   Host: 'host',
   /** The platform itself, such as a renewal that is due. */
@@ -21,7 +23,7 @@ export type AskerKind = (typeof AskerKind)[keyof typeof AskerKind]
 /** Plain JSON: it travels through workflows, so it never holds a secret. */
 export interface Asker {
   readonly by: AskerKind
-  /** The label or the UUID of the token, the id of the host, or the name of the schedule. */
+  /** The label or the UUID of the token, the id of the host, or the name of the schedule or service. */
   readonly name?: string
   /** The id of the request to the API. */
   readonly requestId?: string

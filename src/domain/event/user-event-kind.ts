@@ -22,6 +22,8 @@ export const UserEventKind = {
   InstanceRemoved: 'instance.removed',
   ServiceCreated: 'service.created',
   ServiceChanged: 'service.changed',
+  /** A new version of its instances comes in, or goes back. */
+  ServiceRollout: 'service.rollout',
   ServiceDeleted: 'service.deleted',
   CertificateCreated: 'certificate.created',
   /** An attempt to get or to renew it begins. */

@@ -1,0 +1,85 @@
+import { makeMove } from '../../src/db/rollout/moves.ts'
+import { readRolloutFacts } from '../../src/db/rollout/facts.ts'
+import type { ReadRollout } from '../../src/db/rollout/facts.ts'
+import { decideRollout } from '../../src/domain/rollout/decision.ts'
+import type { RolloutMove } from '../../src/domain/rollout/decision.ts'
+import { RolloutPhase } from '../../src/domain/rollout/phase.ts'
+import { awaitedWords, moveWords } from '../../src/domain/rollout/words.ts'
+import { runStep } from '../control-step.ts'
+import type { RolloutActivities, RolloutNext } from './activities.ts'
+import type { RolloutDeps } from './rollout-deps.ts'
+import { measureStep } from './traffic.ts'
+import { check, noteFailed, order, tell } from './work.ts'
+
+/** More moves in one call than any rollout makes without a pause. */
+const mostMoves = 20
+const pauseMs = 1_000
+
+export function createRolloutActivities(deps: RolloutDeps): RolloutActivities {
+  return {
+    continueRollout: (uuid) => runStep('look at a rollout', () => look(deps, uuid)),
+  }
+}
+
+async function look(deps: RolloutDeps, uuid: string): Promise<RolloutNext> {
+  const done: string[] = []
+  for (let count = 0; count < mostMoves; count++) {
+    const read = await readRolloutFacts(deps.database, uuid)
+    if (read === undefined) return { phase: RolloutPhase.Returned, now: 'its service is deleted', done }
+    const { phase } = read.facts
+    const traffic = phase === RolloutPhase.Baking ? await measureStep(deps, read.rollout) : undefined
+    const facts = { ...read.facts, ...(traffic && { traffic }) }
+    const move = decideRollout(facts, deps.nowMs())
+    if (move.kind === 'over') return { phase, now: awaitedWords(facts), done }
+    if (move.kind === 'wait') return { waitMs: move.ms, phase, now: awaitedWords(facts), done }
+    const isHindered = await make(deps, read, move)
+    if (isHindered) return { waitMs: pauseMs, phase, now: awaitedWords(facts), done }
+    const words = moveWords(move, facts)
+    if (words !== undefined) done.push(words)
+  }
+  return { waitMs: pauseMs, phase: RolloutPhase.Preparing, now: 'more is to be done', done }
+}
+
+type Move = Exclude<RolloutMove, { readonly kind: 'wait' | 'over' }>
+
+/** Makes a move. True: it was not possible, and is to be tried again after a pause. */
+async function make(deps: RolloutDeps, read: ReadRollout, move: Move): Promise<boolean> {
+  const { rollout } = read
+  switch (move.kind) {
+    case 'check':
+      await check(deps, read, move.side)
+      return false
+    case 'start':
+    case 'stop':
+      return orderSide(deps, read, move)
+    case 'grow':
+      await tell(deps, read, { rows: await makeMove(deps, rollout, move), what: 'begin' })
+      return false
+    case 'turn-back':
+      await tell(deps, read, { rows: await makeMove(deps, rollout, move), what: 'retire' })
+      return false
+    case 'forget':
+      await tell(deps, read, { rows: await makeMove(deps, rollout, move), what: 'delete' })
+      return false
+    default:
+      await makeMove(deps, rollout, move)
+      return false
+  }
+}
+
+/** A new version that can not be started goes back. An old one is tried again for as long as it may take. */
+async function orderSide(
+  deps: RolloutDeps,
+  read: ReadRollout,
+  move: Extract<Move, { readonly kind: 'start' | 'stop' }>,
+): Promise<boolean> {
+  const hindered = await order(deps, read, move)
+  if (hindered === undefined) return false
+  if (read.rollout.phase === RolloutPhase.Preparing) {
+    const reason = `${hindered.name} can not be started: ${hindered.why}`
+    await makeMove(deps, read.rollout, { kind: 'go-back', reason })
+    return false
+  }
+  await noteFailed(deps, read, hindered)
+  return true
+}

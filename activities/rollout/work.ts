@@ -1,0 +1,154 @@
+import { writeAsked } from '../../src/db/instance/asked-event.ts'
+import { refusalWords } from '../../src/db/autoscale/clone-insert.ts'
+import { releaseLive, reserveLive } from '../../src/db/instance/instances.ts'
+import { markWorkflowStarted } from '../../src/db/instance/records.ts'
+import type { InstanceRow } from '../../src/db/instance/row.ts'
+import { workflowSettings } from '../../src/db/instance/settings.ts'
+import { rolloutAsker } from '../../src/db/rollout/events.ts'
+import type { ReadRollout } from '../../src/db/rollout/facts.ts'
+import { noteProgress, withAsked } from '../../src/db/rollout/moves.ts'
+import type { Asker } from '../../src/domain/event/asker.ts'
+import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
+import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
+import { InstanceState } from '../../src/domain/instance/state.ts'
+import type { Side } from '../../src/domain/rollout/decision.ts'
+import { isWorthACheck } from '../../src/domain/rollout/decision.ts'
+import { retireDrainMs } from '../../src/domain/rollout/plan.ts'
+import type { RolloutProgress } from '../../src/domain/rollout/progress.ts'
+import type { RolloutDeps } from './rollout-deps.ts'
+
+// The moves of a rollout that concern hosts and workflows. Requests are numbered after the rollout and its
+// phase, so a repeated attempt asks for nothing twice.
+
+/** An instance that can not be started. */
+export interface Hindered {
+  readonly uuid: string
+  readonly name: string
+  readonly why: string
+}
+
+/** Starts or stops one side. Returns the first instance that can not be started, if there is one. */
+export async function order(
+  deps: RolloutDeps,
+  of: ReadRollout,
+  { kind, side }: { readonly kind: 'start' | 'stop'; readonly side: Side },
+): Promise<Hindered | undefined> {
+  const asker = askerOf(of)
+  for (const row of of[side]) {
+    const isStopped = row.state === InstanceState.Stopped
+    if ((kind === 'start') !== isStopped) continue
+    const requestId = `${of.rollout.uuid}/${of.rollout.phase}/${kind}/${row.uuid}`
+    const why = await orderOne(deps, row, { kind, requestId, asker })
+    if (why !== undefined) return { uuid: row.uuid, name: row.name, why }
+  }
+  await noteProgress(deps.database, of.rollout, (before) => withAsked(before, `${kind}-${side}`))
+  return undefined
+}
+
+/** Notes why an instance can not be started, as if a check had failed. */
+export async function noteFailed(
+  { database }: RolloutDeps,
+  { rollout }: ReadRollout,
+  { uuid, why }: Hindered,
+): Promise<void> {
+  await noteProgress(database, rollout, (before) => ({
+    ...before,
+    checks: { ...before.checks, [uuid]: { passed: 0, failed: `it can not be started: ${why}` } },
+  }))
+}
+
+function askerOf({ serviceName }: ReadRollout): Asker {
+  return rolloutAsker(serviceName)
+}
+
+async function orderOne(
+  { database, instances }: RolloutDeps,
+  row: InstanceRow,
+  how: { readonly kind: 'start' | 'stop'; readonly requestId: string; readonly asker: Asker },
+): Promise<string | undefined> {
+  const { kind, requestId, asker } = how
+  const settings = workflowSettings(row)
+  if (kind === 'start') {
+    const reserved = await reserveLive(database, row.userUuid, row.uuid)
+    if (!reserved.ok) return refusalWords(reserved.refusal)
+  }
+  try {
+    if (kind === 'start') await instances.start(settings, requestId, asker)
+    else await instances.stop(settings, { force: false, drainTimeoutMs: retireDrainMs, asker }, requestId)
+  } catch (error) {
+    if (kind === 'start') await releaseLive(database, row.uuid)
+    // What is being deleted is stopped by that, and is missed at the next look.
+    if (error instanceof InstanceGone) return undefined
+    throw error
+  }
+  const asked = kind === 'start' ? UserEventKind.InstanceStart : UserEventKind.InstanceStop
+  await writeAsked(database, row, { kind: asked, why: 'a rollout of its service asked for it', asker })
+  return undefined
+}
+
+/** Has hosts check the instances of a side that are not healthy yet, and notes what they found. */
+export async function check(deps: RolloutDeps, of: ReadRollout, side: Side): Promise<void> {
+  const { plan } = of.rollout
+  const { port, path, status, timeoutMs } = plan.check
+  const asked = {
+    port,
+    timeoutMs,
+    ...(path !== undefined && { path }),
+    ...(status !== undefined && { status }),
+  }
+  const worth = new Set(of.facts[side].filter((one) => isWorthACheck(one, plan)).map(({ uuid }) => uuid))
+  const results = await Promise.all(
+    of[side]
+      .filter(({ uuid }) => worth.has(uuid))
+      .map(async (row) => [row.uuid, await checkOne(deps, row, asked)] as const),
+  )
+  const checkedAtMs = deps.nowMs()
+  await noteProgress(deps.database, of.rollout, (before) => ({
+    ...before,
+    checkedAtMs,
+    checks: {
+      ...before.checks,
+      ...Object.fromEntries(results.map(([uuid, failed]) => [uuid, counted(before, uuid, failed)])),
+    },
+  }))
+}
+
+type Checks = NonNullable<RolloutProgress['checks']>
+
+function counted(before: RolloutProgress, uuid: string, failed: string | undefined): Checks[string] {
+  if (failed !== undefined) return { passed: 0, failed }
+  return { passed: (before.checks?.[uuid]?.passed ?? 0) + 1 }
+}
+
+/** Why the check failed; undefined if it did not. */
+async function checkOne(
+  { hosts }: RolloutDeps,
+  row: InstanceRow,
+  asked: Parameters<RolloutDeps['hosts']['checkInstance']>[1],
+): Promise<string | undefined> {
+  try {
+    const result = await hosts.checkInstance(row, asked)
+    return result.ok ? undefined : result.why
+  } catch {
+    return `its host ${row.nodeId} does not answer`
+  }
+}
+
+/**
+ * Tells the workflows of instances that a move wrote: of new ones to begin, of others to end. The sweep tells
+ * those that are not reached.
+ */
+export async function tell(
+  { instances, database }: RolloutDeps,
+  of: ReadRollout,
+  { rows, what }: { readonly rows: readonly InstanceRow[]; readonly what: 'begin' | 'retire' | 'delete' },
+): Promise<void> {
+  for (const row of rows) {
+    const settings = workflowSettings(row)
+    if (what === 'begin') {
+      await instances.ensureStarted({ ...settings, asker: askerOf(of) })
+      await markWorkflowStarted(database, [row.uuid])
+    } else if (what === 'delete') await instances.delete(settings)
+    else await instances.retire(settings, retireDrainMs, `${of.rollout.uuid}/retire`, askerOf(of))
+  }
+}

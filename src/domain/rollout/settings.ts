@@ -1,0 +1,14 @@
+/** What the workflow of a rollout is started with. Plain JSON without secrets. */
+export interface RolloutSettings {
+  readonly rolloutUuid: string
+  readonly serviceName: string
+  readonly userUuid: string
+  /** What happened before the workflow continued as new. */
+  readonly story?: readonly StoryLine[]
+}
+
+/** One thing that a rollout did. */
+export interface StoryLine {
+  readonly atMs: number
+  readonly what: string
+}
