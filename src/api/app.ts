@@ -82,6 +82,9 @@ import { usersCreate } from './account/users-create.ts'
 import { usersQuotas } from './account/quotas.ts'
 import { usersSetQuotas } from './account/users-set-quotas.ts'
 import { usersStatus } from './account/users-status.ts'
+import { rolloutsCreate } from './rollout/create.ts'
+import { rolloutsList } from './rollout/list.ts'
+import { servicesRollback } from './rollout/recall.ts'
 import { schedulesCreate } from './schedule/create.ts'
 import { schedulesDelete } from './schedule/delete.ts'
 import { schedulesExplain } from './schedule/explain.ts'
@@ -112,6 +115,15 @@ function scheduleHandlers(deps: ApiDeps) {
   } satisfies Partial<{ readonly [Id in OperationId]: Handler<Operations[Id]> }>
 }
 
+/** The handlers of rollouts. */
+function rolloutHandlers(deps: ApiDeps) {
+  return {
+    createRollouts: rolloutsCreate(deps),
+    getRollouts: rolloutsList(deps),
+    rollBackServices: servicesRollback(deps),
+  } satisfies Partial<{ readonly [Id in OperationId]: Handler<Operations[Id]> }>
+}
+
 /** One handler for each operation of the table. An operation without one does not compile. */
 function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Operations[Id]> } {
   const places = new StreamPlaces(maxStreams)
@@ -137,6 +149,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     explainServices: servicesExplain(deps),
     getServiceMetrics: servicesMetrics(deps),
     getServiceUsage: servicesUsage(deps),
+    ...rolloutHandlers(deps),
     createAutoscale: autoscaleCreate(deps),
     getAutoscale: autoscaleStatus(deps),
     deleteAutoscale: autoscaleDelete(deps),

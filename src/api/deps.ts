@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { AutoscaleControl } from '../control/autoscale-control.ts'
 import type { CertificateControl } from '../control/certificate-control.ts'
 import type { InstanceControl } from '../control/instance-control.ts'
+import type { RolloutControl } from '../control/rollout-control.ts'
 import type { ScheduleControl } from '../control/schedule-control.ts'
 import type { VolumeControl } from '../control/volume-control.ts'
 import type { Database } from '../db/database.ts'
@@ -36,6 +37,7 @@ export interface ApiDeps {
   readonly certificateControl: CertificateControl
   readonly autoscaleControl: AutoscaleControl
   readonly scheduleControl: ScheduleControl
+  readonly rolloutControl: RolloutControl
   readonly nodes: NodeClient
   readonly parts: PartClient
   readonly images: ImageResolver

@@ -100,6 +100,14 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
   'schedule-name-taken': ({ name }) => problem('alreadyExists', { kind: 'Schedule', value: name }),
   'too-many-schedules': ({ limit }) => problem('tooManySchedules', { limit }),
 
+  'rollout-under-way': ({ name, phase }) => problem('rolloutUnderWay', { name, phase }),
+  'rollout-can-not-end': ({ name, phase, reason }) => problem('rolloutCanNotEnd', { name, phase, reason }),
+  'nothing-to-roll-out': ({ name }) => problem('nothingToRollOut', { name }),
+  'nothing-to-check': ({ name }) => problem('nothingToCheck', { name }),
+  'volume-in-steps': ({ name, instance }) => problem('volumeInSteps', { name, instance }),
+  'nothing-to-go-back-to': ({ name }) => problem('nothingToGoBackTo', { name }),
+  'rollout-goes-back': ({ name, reason }) => problem('rolloutGoesBack', { name, reason }),
+
   'autoscale-disabled': () => problem('autoscaleDisabled'),
   'autoscale-size': ({ breach: { parameter, ...breach } }) =>
     problem('autoscaleSize', { name: parameter, ...breach }),

@@ -601,6 +601,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/services/rollouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rollouts of services
+         * @description The last rollouts of each service, the newest first. The last 50 are kept. Needs a token with the scope `read`.
+         */
+        get: operations["getRollouts"];
+        put?: never;
+        /**
+         * Roll out a new version
+         * @description Makes an instance of the new version for each instance of the service that is not stopped, waits until all are healthy, and gives them the traffic in steps. It goes back by itself if one fails. The answer does not wait for it. Needs a token with the scope `operate`.
+         */
+        post: operations["createRollouts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}/rollouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rollouts of services
+         * @description The last rollouts of each service, the newest first. The last 50 are kept. Needs a token with the scope `read`.
+         */
+        get: operations["getRolloutsLocal"];
+        put?: never;
+        /**
+         * Roll out a new version
+         * @description Makes an instance of the new version for each instance of the service that is not stopped, waits until all are healthy, and gives them the traffic in steps. It goes back by itself if one fails. The answer does not wait for it. Needs a token with the scope `operate`.
+         */
+        post: operations["createRolloutsLocal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Go back to the old version
+         * @description Of the rollout that is under way, or whose old version is still kept. The answer does not wait for it. Needs a token with the scope `operate`.
+         */
+        put: operations["rollBackServices"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/services/{object}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Go back to the old version
+         * @description Of the rollout that is under way, or whose old version is still kept. The answer does not wait for it. Needs a token with the scope `operate`.
+         */
+        put: operations["rollBackServicesLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/services/autoscale": {
         parameters: {
             query?: never;
@@ -6299,6 +6387,836 @@ export interface components {
                 })[];
             };
         };
+        CreateRolloutsObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /** @description Image reference; a tag is pinned to the digest that it has now. */
+            image?: string | null;
+            /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+            args?: string | string[] | null;
+            /** @description Environment variables. */
+            env?: {
+                [key: string]: string;
+            } | null;
+            /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+            memory_mb?: number | null;
+            /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+            vcpus?: number | null;
+            /** @description Variables to be added. */
+            add?: {
+                /** @description Environment variables. */
+                env?: {
+                    [key: string]: string;
+                } | null;
+            } | null;
+            /** @description Variables to be removed. */
+            del?: {
+                /** @description Names of variables. */
+                env?: string | string[] | null;
+            } | null;
+            /** @description Properties that get their defaults again. */
+            clear?: ("args" | "env")[] | null;
+            /** @description The share of the traffic in each step, in percent. It grows, and ends with 100; default [100]. */
+            canary?: number[] | null;
+            /** @description How long each step is watched, in seconds; default 30. */
+            bake_s?: number | null;
+            /** @description When a new instance counts as healthy. */
+            check?: {
+                /** @description The application's port; default: that of the first port that the service publishes. */
+                port?: number | null;
+                /** @description Ask for this path by HTTP. Absent: the port has to accept a connection. */
+                path?: string | null;
+                /** @description The wanted status; default 200 to 399. */
+                status?: number | null;
+                /** @description How many checks in a row have to succeed; default 1. */
+                times?: number | null;
+                /** @description The time between two checks; default 1000. */
+                interval_ms?: number | null;
+                /** @description The longest time of one check; default 2000. */
+                timeout_ms?: number | null;
+                /** @description An instance that is not healthy after so many seconds fails the rollout; default 120. */
+                limit_s?: number | null;
+            } | null;
+            /** @description It goes back if more of a step's requests than this, and at least 3, are answered with a status above 499; default 5. */
+            max_error_percent?: number | null;
+            /** @description It goes back if 95 % of a step's requests take longer than this; default no bound. */
+            max_latency_ms?: number | null;
+            /** @description How long the old version is kept, stopped, as the way back; default 3600. */
+            keep_s?: number | null;
+            /** @description End a rollout that is under way, as if it went back; default false, which refuses this one. */
+            supersede?: boolean | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        CreateRolloutsParameters: {
+            /** @description Returned with the entry of this change. */
+            id?: string | null;
+            /** @description Image reference; a tag is pinned to the digest that it has now. */
+            image?: string | null;
+            /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+            args?: string | string[] | null;
+            /** @description Environment variables. */
+            env?: {
+                [key: string]: string;
+            } | null;
+            /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+            memory_mb?: number | null;
+            /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+            vcpus?: number | null;
+            /** @description Variables to be added. */
+            add?: {
+                /** @description Environment variables. */
+                env?: {
+                    [key: string]: string;
+                } | null;
+            } | null;
+            /** @description Variables to be removed. */
+            del?: {
+                /** @description Names of variables. */
+                env?: string | string[] | null;
+            } | null;
+            /** @description Properties that get their defaults again. */
+            clear?: ("args" | "env")[] | null;
+            /** @description The share of the traffic in each step, in percent. It grows, and ends with 100; default [100]. */
+            canary?: number[] | null;
+            /** @description How long each step is watched, in seconds; default 30. */
+            bake_s?: number | null;
+            /** @description When a new instance counts as healthy. */
+            check?: {
+                /** @description The application's port; default: that of the first port that the service publishes. */
+                port?: number | null;
+                /** @description Ask for this path by HTTP. Absent: the port has to accept a connection. */
+                path?: string | null;
+                /** @description The wanted status; default 200 to 399. */
+                status?: number | null;
+                /** @description How many checks in a row have to succeed; default 1. */
+                times?: number | null;
+                /** @description The time between two checks; default 1000. */
+                interval_ms?: number | null;
+                /** @description The longest time of one check; default 2000. */
+                timeout_ms?: number | null;
+                /** @description An instance that is not healthy after so many seconds fails the rollout; default 120. */
+                limit_s?: number | null;
+            } | null;
+            /** @description It goes back if more of a step's requests than this, and at least 3, are answered with a status above 499; default 5. */
+            max_error_percent?: number | null;
+            /** @description It goes back if 95 % of a step's requests take longer than this; default no bound. */
+            max_latency_ms?: number | null;
+            /** @description How long the old version is kept, stopped, as the way back; default 3600. */
+            keep_s?: number | null;
+            /** @description End a rollout that is under way, as if it went back; default false, which refuses this one. */
+            supersede?: boolean | null;
+        };
+        CreateRolloutsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description The `id` of the object. */
+                    id?: string;
+                    rollout: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        created_at: string;
+                        /**
+                         * @description How far it is.
+                         * @enum {string}
+                         */
+                        phase: "preparing" | "baking" | "kept" | "returning" | "done" | "returned";
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description The share of the traffic that the new version gets; absent if none is divided. */
+                        percent?: number;
+                        /** @description The number of the present step, from 1. */
+                        step: number;
+                        /** @description Why it goes or went back. */
+                        reason?: string;
+                        /** @description What is other than before, without secrets. */
+                        changes: string[];
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        kept_until?: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        canary: number[];
+                        /** @description How long each step is watched. */
+                        bake_s: number;
+                        check: {
+                            /** @description The application's port. */
+                            port: number;
+                            /** @description The path that is asked for by HTTP. */
+                            path?: string;
+                            /** @description The wanted status. */
+                            status?: number;
+                            /** @description How many checks in a row have to succeed. */
+                            times: number;
+                            /** @description The time between two checks. */
+                            interval_ms: number;
+                            /** @description The longest time of one check. */
+                            timeout_ms: number;
+                            /** @description Within so many seconds an instance has to be healthy. */
+                            limit_s: number;
+                        };
+                        /** @description The bound of failed requests. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
+                        new_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                        old_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description The `id` of the object. */
+                    id?: string;
+                    rollout: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        created_at: string;
+                        /**
+                         * @description How far it is.
+                         * @enum {string}
+                         */
+                        phase: "preparing" | "baking" | "kept" | "returning" | "done" | "returned";
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description The share of the traffic that the new version gets; absent if none is divided. */
+                        percent?: number;
+                        /** @description The number of the present step, from 1. */
+                        step: number;
+                        /** @description Why it goes or went back. */
+                        reason?: string;
+                        /** @description What is other than before, without secrets. */
+                        changes: string[];
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        kept_until?: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        canary: number[];
+                        /** @description How long each step is watched. */
+                        bake_s: number;
+                        check: {
+                            /** @description The application's port. */
+                            port: number;
+                            /** @description The path that is asked for by HTTP. */
+                            path?: string;
+                            /** @description The wanted status. */
+                            status?: number;
+                            /** @description How many checks in a row have to succeed. */
+                            times: number;
+                            /** @description The time between two checks. */
+                            interval_ms: number;
+                            /** @description The longest time of one check. */
+                            timeout_ms: number;
+                            /** @description Within so many seconds an instance has to be healthy. */
+                            limit_s: number;
+                        };
+                        /** @description The bound of failed requests. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
+                        new_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                        old_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        GetRolloutsObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Most rollouts of each service to return; default 10. */
+            limit?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        GetRolloutsParameters: {
+            /** @description Most rollouts of each service to return; default 10. */
+            limit?: number | null;
+        };
+        GetRolloutsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description The newest first. */
+                    rollouts: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        created_at: string;
+                        /**
+                         * @description How far it is.
+                         * @enum {string}
+                         */
+                        phase: "preparing" | "baking" | "kept" | "returning" | "done" | "returned";
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description The share of the traffic that the new version gets; absent if none is divided. */
+                        percent?: number;
+                        /** @description The number of the present step, from 1. */
+                        step: number;
+                        /** @description Why it goes or went back. */
+                        reason?: string;
+                        /** @description What is other than before, without secrets. */
+                        changes: string[];
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        kept_until?: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        canary: number[];
+                        /** @description How long each step is watched. */
+                        bake_s: number;
+                        check: {
+                            /** @description The application's port. */
+                            port: number;
+                            /** @description The path that is asked for by HTTP. */
+                            path?: string;
+                            /** @description The wanted status. */
+                            status?: number;
+                            /** @description How many checks in a row have to succeed. */
+                            times: number;
+                            /** @description The time between two checks. */
+                            interval_ms: number;
+                            /** @description The longest time of one check. */
+                            timeout_ms: number;
+                            /** @description Within so many seconds an instance has to be healthy. */
+                            limit_s: number;
+                        };
+                        /** @description The bound of failed requests. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
+                        new_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                        old_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                    }[];
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    /** @description The newest first. */
+                    rollouts: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        created_at: string;
+                        /**
+                         * @description How far it is.
+                         * @enum {string}
+                         */
+                        phase: "preparing" | "baking" | "kept" | "returning" | "done" | "returned";
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description The share of the traffic that the new version gets; absent if none is divided. */
+                        percent?: number;
+                        /** @description The number of the present step, from 1. */
+                        step: number;
+                        /** @description Why it goes or went back. */
+                        reason?: string;
+                        /** @description What is other than before, without secrets. */
+                        changes: string[];
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        kept_until?: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        canary: number[];
+                        /** @description How long each step is watched. */
+                        bake_s: number;
+                        check: {
+                            /** @description The application's port. */
+                            port: number;
+                            /** @description The path that is asked for by HTTP. */
+                            path?: string;
+                            /** @description The wanted status. */
+                            status?: number;
+                            /** @description How many checks in a row have to succeed. */
+                            times: number;
+                            /** @description The time between two checks. */
+                            interval_ms: number;
+                            /** @description The longest time of one check. */
+                            timeout_ms: number;
+                            /** @description Within so many seconds an instance has to be healthy. */
+                            limit_s: number;
+                        };
+                        /** @description The bound of failed requests. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
+                        new_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                        old_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                    }[];
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        RollBackServicesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        RollBackServicesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                service_groups: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    rollout: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        created_at: string;
+                        /**
+                         * @description How far it is.
+                         * @enum {string}
+                         */
+                        phase: "preparing" | "baking" | "kept" | "returning" | "done" | "returned";
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description The share of the traffic that the new version gets; absent if none is divided. */
+                        percent?: number;
+                        /** @description The number of the present step, from 1. */
+                        step: number;
+                        /** @description Why it goes or went back. */
+                        reason?: string;
+                        /** @description What is other than before, without secrets. */
+                        changes: string[];
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        kept_until?: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        canary: number[];
+                        /** @description How long each step is watched. */
+                        bake_s: number;
+                        check: {
+                            /** @description The application's port. */
+                            port: number;
+                            /** @description The path that is asked for by HTTP. */
+                            path?: string;
+                            /** @description The wanted status. */
+                            status?: number;
+                            /** @description How many checks in a row have to succeed. */
+                            times: number;
+                            /** @description The time between two checks. */
+                            interval_ms: number;
+                            /** @description The longest time of one check. */
+                            timeout_ms: number;
+                            /** @description Within so many seconds an instance has to be healthy. */
+                            limit_s: number;
+                        };
+                        /** @description The bound of failed requests. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
+                        new_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                        old_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                service_groups: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the service. */
+                    name: string;
+                    rollout: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        created_at: string;
+                        /**
+                         * @description How far it is.
+                         * @enum {string}
+                         */
+                        phase: "preparing" | "baking" | "kept" | "returning" | "done" | "returned";
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description The share of the traffic that the new version gets; absent if none is divided. */
+                        percent?: number;
+                        /** @description The number of the present step, from 1. */
+                        step: number;
+                        /** @description Why it goes or went back. */
+                        reason?: string;
+                        /** @description What is other than before, without secrets. */
+                        changes: string[];
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        kept_until?: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        ended_at?: string;
+                        canary: number[];
+                        /** @description How long each step is watched. */
+                        bake_s: number;
+                        check: {
+                            /** @description The application's port. */
+                            port: number;
+                            /** @description The path that is asked for by HTTP. */
+                            path?: string;
+                            /** @description The wanted status. */
+                            status?: number;
+                            /** @description How many checks in a row have to succeed. */
+                            times: number;
+                            /** @description The time between two checks. */
+                            interval_ms: number;
+                            /** @description The longest time of one check. */
+                            timeout_ms: number;
+                            /** @description Within so many seconds an instance has to be healthy. */
+                            limit_s: number;
+                        };
+                        /** @description The bound of failed requests. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
+                        new_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                        old_instances?: {
+                            /**
+                             * Format: uuid
+                             * @description Identifier given at creation.
+                             */
+                            uuid: string;
+                            /** @description Name of the instance. */
+                            name: string;
+                        }[];
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         CreateAutoscaleObject: {
             /** @description Identifier given at creation. */
             uuid?: string | null;
@@ -11638,7 +12556,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -11664,7 +12582,7 @@ export interface components {
                          * @description Who caused it.
                          * @enum {string}
                          */
-                        kind: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "host" | "platform" | "operator";
+                        kind: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                         /** @description The label of the token, or its UUID. */
                         name?: string;
                     };
@@ -11696,7 +12614,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -11722,7 +12640,7 @@ export interface components {
                          * @description Who caused it.
                          * @enum {string}
                          */
-                        kind: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "host" | "platform" | "operator";
+                        kind: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                         /** @description The label of the token, or its UUID. */
                         name?: string;
                     };
@@ -14197,6 +15115,221 @@ export interface operations {
             };
         };
     };
+    getRollouts: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetRolloutsObject"] | components["schemas"]["GetRolloutsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetRolloutsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createRollouts: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateRolloutsObject"] | components["schemas"]["CreateRolloutsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateRolloutsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getRolloutsLocal: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetRolloutsParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetRolloutsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    createRolloutsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateRolloutsParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateRolloutsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    rollBackServices: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RollBackServicesObject"] | components["schemas"]["RollBackServicesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RollBackServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    rollBackServicesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RollBackServicesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     getAutoscale: {
         parameters: {
             query?: {
@@ -16379,9 +17512,9 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
-                by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "host" | "platform" | "operator";
+                by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 since?: string;
                 until?: string;
                 before?: number;
@@ -16417,9 +17550,9 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
-                by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "host" | "platform" | "operator";
+                by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 last_event_id?: number;
             };
             header?: never;

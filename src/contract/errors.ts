@@ -6,6 +6,7 @@ import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { hostFailures } from './host/failures.ts'
 import { startFailures } from './instance/failures.ts'
+import { rolloutFailures } from './rollout/failures.ts'
 import { scheduleFailures } from './schedule/failures.ts'
 import { serviceFailures } from './service/failures.ts'
 import { maxReportedErrors } from './limits.ts'
@@ -301,6 +302,7 @@ export const failures = {
   ...hostFailures,
   ...startFailures,
   ...scheduleFailures,
+  ...rolloutFailures,
   ...serviceFailures,
   ...tokenFailures,
 } as const satisfies Record<string, Failure>

@@ -181,3 +181,17 @@ export const maxRunTimeoutSeconds = 86_400
 /** The runs of each schedule that are kept, and the most bytes of log that each of them keeps. */
 export const keptRuns = 50
 export const keptRunLogBytes = 16_384
+
+/** 400. The most steps of a rollout, and the longest watch of each: a day. */
+export const maxCanarySteps = 16
+export const maxBakeSeconds = 86_400
+/** 400. The longest time for which an old version is kept: 30 days. */
+export const maxKeepSeconds = 2_592_000
+/** 400. Bounds of the checks of new instances. */
+export const maxCheckTimes = 100
+export const maxCheckIntervalMs = 60_000
+export const maxCheckSeconds = 3_600
+export const maxWatchedLatencyMs = 60_000
+/** The rollouts of each service that are kept, and how many an answer has if the request names no number. */
+export const keptRollouts = 50
+export const defaultRolloutCount = 10

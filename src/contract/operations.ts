@@ -56,6 +56,7 @@ import {
   triggerSchedules,
   updateSchedules,
 } from './schedule/operations.ts'
+import { createRollouts, getRollouts, rollBackServices } from './rollout/operations.ts'
 import { DataKey, Scope, defineOperation } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { quotaEntry } from './account/quota-schemas.ts'
@@ -140,6 +141,9 @@ export const operations = {
   explainServices,
   getServiceMetrics,
   getServiceUsage,
+  createRollouts,
+  getRollouts,
+  rollBackServices,
   createAutoscale,
   getAutoscale,
   deleteAutoscale,

@@ -5,13 +5,11 @@ import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { insertInstances } from '../../db/instance/create.ts'
 import type { ServiceChoice } from '../../db/instance/new-instances.ts'
-import { workflowSettings } from '../../db/instance/settings.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import { readLimits } from '../../db/account/quotas.ts'
 import type { AttachedService } from '../../db/service/row.ts'
 import { attachedServices } from '../../db/service/services.ts'
 import { findVolumes } from '../../db/volume/volumes.ts'
-import { markWorkflowStarted } from '../../db/instance/records.ts'
 import { parseImageReference } from '../../domain/image/reference.ts'
 import { findLimitBreach } from '../../domain/account/quotas.ts'
 import { defaultMemoryMb, defaultVcpus } from '../../domain/instance/defaults.ts'
@@ -20,7 +18,6 @@ import { boundedMap } from '../bounded-map.ts'
 import type { Call, Handler } from '../call.ts'
 import { startCertificateWorkflows } from '../certificate/workflows.ts'
 import type { ApiDeps } from '../deps.ts'
-import { wasTold } from '../told-workflow.ts'
 import { unmadeEntry } from '../failed-entry.ts'
 import { findImage } from './find-image.ts'
 import { createFirstBoots, headStart } from './first-boots.ts'
@@ -35,10 +32,11 @@ import { volumeChoiceProblems } from '../volume/choice.ts'
 import { startVolumeWorkflows } from '../volume/workflows.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 import { waitForStart } from './start-waiting.ts'
+import { startInstanceWorkflows } from './workflows.ts'
 
 type Entry = OperationEntry<typeof createInstances> | FailedEntry
 
-/** How many workflow starts, and how many requests to the registry, one request may have under way. */
+/** How many requests to the registry one request may have under way. */
 const maxConcurrent = 10
 
 /**
@@ -84,7 +82,7 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
     if (bodies.some((body) => waitMs(body.wait_timeout_ms ?? 0) > 0)) await headStart(boots)
     const [attached] = await Promise.all([
       attachedServices(deps.database, rows),
-      startWorkflows(deps, call, rows),
+      startInstanceWorkflows(deps, call, rows),
     ])
     await startCertificateWorkflows(deps, call, attached.values())
     const entries = created.flatMap((instances, index) =>
@@ -168,22 +166,6 @@ async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly Instan
   const volumes = await findVolumes(deps.database, call.identity.userUuid, uuids)
   const made = volumes.flatMap((volume) => (volume === undefined || volume.persistent ? [] : volume))
   await startVolumeWorkflows(deps, call, made)
-}
-
-/**
- * Starts the workflows of new instances. If Temporal does not answer, the instances exist all the same, and
- * the sweep starts their workflows.
- */
-async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
-  const started = await boundedMap(rows, maxConcurrent, async (row) => {
-    const started = () => deps.control.ensureStarted({ ...workflowSettings(row), asker: call.asker })
-    const told = await wasTold(span(row.uuid, 'api: start of the workflow', started), call, {
-      object: { instance: row.uuid },
-      instead: 'the sweep will start the workflow',
-    })
-    return told ? [row.uuid] : []
-  })
-  await markWorkflowStarted(deps.database, started.flat())
 }
 
 async function createdEntry(

@@ -1,5 +1,13 @@
 import { Type } from 'typebox'
 import {
+  checkPathPattern,
+  leastCheckStatus,
+  leastCheckTimeoutMs,
+  maxCheckPathLength,
+  mostCheckStatus,
+  mostCheckTimeoutMs,
+} from '../../domain/rollout/check.ts'
+import {
   defaultBakeMs,
   defaultCanary,
   defaultCheck,
@@ -15,9 +23,7 @@ import {
   maxBakeSeconds,
   maxCanarySteps,
   maxCheckIntervalMs,
-  maxCheckPathLength,
   maxCheckSeconds,
-  maxCheckTimeoutMs,
   maxCheckTimes,
   maxKeepSeconds,
   maxPort,
@@ -44,13 +50,17 @@ const check = closed(
     ),
     path: Type.Optional(
       Type.String({
-        pattern: '^/[!-~]*$',
+        pattern: checkPathPattern.source,
         maxLength: maxCheckPathLength,
         description: 'Ask for this path by HTTP. Absent: the port has to accept a connection.',
       }),
     ),
     status: Type.Optional(
-      Type.Integer({ minimum: 100, maximum: 599, description: 'The wanted status; default 200 to 399.' }),
+      Type.Integer({
+        minimum: leastCheckStatus,
+        maximum: mostCheckStatus,
+        description: 'The wanted status; default 200 to 399.',
+      }),
     ),
     times: Type.Optional(
       Type.Integer({
@@ -68,8 +78,8 @@ const check = closed(
     ),
     timeout_ms: Type.Optional(
       Type.Integer({
-        minimum: 100,
-        maximum: maxCheckTimeoutMs,
+        minimum: leastCheckTimeoutMs,
+        maximum: mostCheckTimeoutMs,
         description: `The longest time of one check; default ${defaultCheck.timeoutMs}.`,
       }),
     ),
