@@ -44,27 +44,21 @@ type Move = Exclude<RolloutMove, { readonly kind: 'wait' | 'over' }>
 
 /** Makes a move. True: it was not possible, and is to be tried again after a pause. */
 async function make(deps: RolloutDeps, read: ReadRollout, move: Move): Promise<boolean> {
-  const { rollout } = read
-  switch (move.kind) {
-    case 'check':
-      await check(deps, read, move.side)
-      return false
-    case 'start':
-    case 'stop':
-      return orderSide(deps, read, move)
-    case 'grow':
-      await tell(deps, read, { rows: await makeMove(deps, rollout, move), what: 'begin' })
-      return false
-    case 'turn-back':
-      await tell(deps, read, { rows: await makeMove(deps, rollout, move), what: 'retire' })
-      return false
-    case 'forget':
-      await tell(deps, read, { rows: await makeMove(deps, rollout, move), what: 'delete' })
-      return false
-    default:
-      await makeMove(deps, rollout, move)
-      return false
+  if (move.kind === 'start' || move.kind === 'stop') return orderSide(deps, read, move)
+  if (move.kind === 'check') await check(deps, read, move.side)
+  else {
+    const rows = await makeMove(deps, read.rollout, move)
+    const what = toldAfter[move.kind]
+    if (what !== undefined) await tell(deps, read, { rows, what })
   }
+  return false
+}
+
+/** What the workflows of the instances are told that a move wrote. */
+const toldAfter: Partial<Record<Move['kind'], 'begin' | 'retire' | 'delete'>> = {
+  grow: 'begin',
+  'turn-back': 'retire',
+  forget: 'delete',
 }
 
 /** A new version that can not be started goes back. An old one is tried again for as long as it may take. */

@@ -114,6 +114,7 @@ const app = createApp({
   certificateControl: temporal.certificates,
   autoscaleControl: temporal.autoscales,
   scheduleControl: temporal.schedules,
+  rolloutControl: temporal.rollouts,
   nodes,
   parts,
   images: createImageResolver(registryClient, facts),

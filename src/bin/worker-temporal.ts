@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
 import type { CertificateActivities } from '../../activities/certificate/activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
+import type { RolloutActivities } from '../../activities/rollout/activities.ts'
 import type { ScheduleActivities } from '../../activities/schedule/activities.ts'
 import { tracedActivities } from '../control/temporal-traces.ts'
 import type { TemporalAddress } from '../control/temporal-control.ts'
@@ -60,8 +61,11 @@ const watchPollers = { type: 'autoscaling', minimum: 1, maximum: 5 } as const
 
 export interface ControlWorkerOptions {
   readonly place: TemporalAddress
-  /** Without the activities of schedules, other workers carry out their runs. */
-  readonly activities: ControlActivities & CertificateActivities & Partial<ScheduleActivities>
+  /** Without the activities of schedules or rollouts, other workers carry them out. */
+  readonly activities: ControlActivities &
+    CertificateActivities &
+    Partial<ScheduleActivities> &
+    Partial<RolloutActivities>
   /** The parts of the worker that watches services. If it is absent, other workers watch them. */
   readonly autoscale?: Autoscaling
   /**

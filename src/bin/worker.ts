@@ -5,6 +5,7 @@ import { createAlignmentActivities } from '../../activities/autoscale/alignment.
 import { createWatchActivity } from '../../activities/autoscale/watch.ts'
 import { createCertificateActivities } from '../../activities/certificate/activities.ts'
 import { createControlActivities } from '../../activities/control-activities.ts'
+import { createRolloutActivities } from '../../activities/rollout/look.ts'
 import { createScheduleActivities } from '../../activities/schedule/runs.ts'
 import { writeRefusalProblem } from '../api/write-refusal.ts'
 import { keptRunLogBytes, keptRuns } from '../contract/limits.ts'
@@ -23,9 +24,11 @@ import { listNodes } from '../db/host/hosts.ts'
 import { createSecretBox } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
 import { createNodeClient } from '../control/host-client.ts'
+import { createPartClient } from '../control/part-client.ts'
 import { configuredIssuer } from './issuer.ts'
 import { freePort } from '../primitives/free-ports.ts'
-import { readSecretKey, required, startWith } from '../settings/part-settings.ts'
+import { partsHere } from '../settings/platform-ports.ts'
+import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 import { logSpans } from './span-log.ts'
 import { openTracing } from '../tracing/tracing.ts'
@@ -39,7 +42,7 @@ const poolSize = 10
 /** How long a stop may take. Work that still runs then is repeated by the next worker. */
 const stopLimitMs = 4_500
 
-const { settings, databaseUrl, secretKey } = await startWith('worker', readConfiguration)
+const { settings, databaseUrl, secretKey, gatewayToken } = await startWith('worker', readConfiguration)
 const log = pino({ level: settings.logLevel })
 logSpans(settings)
 const tracer = await openTracing('worker', { env: process.env, log })
@@ -57,6 +60,7 @@ const { acmeResolver: resolver, diagnosisPrivate: asksPrivate } = settings
 const control = openTemporalControl(place)
 const metrics = new WorkerMetrics({ database, polls: () => worker.polls })
 const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
+const parts = createPartClient({ places: settings.metricsParts ?? partsHere(settings), gatewayToken })
 const nodes = createNodeClient({ listNodes: () => listNodes({ database, secretBox }), nowMs: Date.now })
 const observer = createServiceObserver({
   readServices: (serviceUuids) => readAutoscaleMembers(database, serviceUuids),
@@ -91,6 +95,14 @@ const worker = new ControlWorker({
       logs: nodes,
       refusalSentence: (refusal) => writeRefusalProblem(refusal).message,
       bounds: { keptRuns, logBytes: keptRunLogBytes },
+      nowMs: Date.now,
+    }),
+    ...createRolloutActivities({
+      database,
+      secretBox,
+      instances: control.instances,
+      hosts: nodes,
+      gateways: parts,
       nowMs: Date.now,
     }),
   },
@@ -141,6 +153,7 @@ async function readConfiguration() {
     settings: given,
     databaseUrl: required('DATABASE_URL', given.databaseUrl),
     secretKey: await readSecretKey(given.secretKeyFile),
+    gatewayToken: await readSettingFile('ROOST_GATEWAY_TOKEN_FILE', given.gatewayTokenFile),
   }
 }
 
@@ -189,7 +202,7 @@ async function stop(): Promise<void> {
   health.close()
   health.closeAllConnections()
   await Promise.all([worker.stop(), sweeps.stop()])
-  await Promise.all([control.close(), authority.close(), nodes.close(), database.close()])
+  await Promise.all([control.close(), authority.close(), nodes.close(), parts.close(), database.close()])
   await tracer?.close()
   process.exit(0)
 }

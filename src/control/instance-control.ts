@@ -27,10 +27,11 @@ export interface InstanceControl {
   change(settings: InstanceSettings, requestId: string, asker?: Asker): Promise<TransitionAnswer>
   /**
    * Makes the instance drain for at most `drainMs`, stop and be deleted. A start does not take that back.
+   * Without an asker, autoscale asks for it.
    * The row has to be marked retired before. If the call throws, the sweep repeats it. Idempotent; it also
    * returns if the instance is gone already.
    */
-  retire(settings: InstanceSettings, drainMs: number, requestId: string): Promise<void>
+  retire(settings: InstanceSettings, drainMs: number, requestId: string, asker?: Asker): Promise<void>
   /**
    * Tells the workflow to delete the instance. The row has to be marked deleted before. If the call throws,
    * the sweep repeats it. Idempotent; it also returns if the instance is gone already.

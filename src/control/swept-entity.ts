@@ -10,15 +10,18 @@ import type { Database } from '../db/database.ts'
 import { findDeletedRows, findUnstarted, findUntold, markWorkflowStarted } from '../db/instance/records.ts'
 import type { SweepBounds } from '../db/workflow-rows.ts'
 import { findDeletedVolumes, findUnstartedVolumes, markVolumeWorkflowStarted } from '../db/volume/records.ts'
+import { findUnstartedRollouts, markRolloutStarted } from '../db/rollout/records.ts'
 import { findDeletedSchedules, findUntoldSchedules } from '../db/schedule/records.ts'
 import type { AutoscaleSettings } from '../domain/autoscale/settings.ts'
 import type { CertificateSettings } from '../domain/certificate/settings.ts'
 import type { InstanceSettings } from '../domain/instance/settings.ts'
+import type { RolloutSettings } from '../domain/rollout/settings.ts'
 import type { ScheduleSettings } from '../domain/schedule/settings.ts'
 import type { VolumeSettings } from '../domain/volume/settings.ts'
 import type { AutoscaleControl } from './autoscale-control.ts'
 import type { CertificateControl } from './certificate-control.ts'
 import type { InstanceControl } from './instance-control.ts'
+import type { RolloutControl } from './rollout-control.ts'
 import type { ScheduleControl } from './schedule-control.ts'
 import { removeSchedule, tellSchedule } from './told-schedule.ts'
 import type { VolumeControl } from './volume-control.ts'
@@ -70,6 +73,7 @@ export function sweptEntities(
     readonly certificates: CertificateControl
     readonly autoscales: AutoscaleControl
     readonly schedules: ScheduleControl
+    readonly rollouts: RolloutControl
   },
 ): readonly SweptEntity[] {
   return [
@@ -91,7 +95,8 @@ export function sweptEntities(
       markStarted: markWorkflowStarted,
       control: {
         ensureStarted: ({ settings }) => control.instances.ensureStarted(settings),
-        delete: ({ settings, drainMs }) => control.instances.retire(settings, drainMs, retiredBySweep),
+        delete: ({ settings, drainMs, asker }) =>
+          control.instances.retire(settings, drainMs, retiredBySweep, asker),
       },
     }),
     swept<VolumeSettings>(database, {
@@ -127,7 +132,23 @@ export function sweptEntities(
       },
     }),
     sweptSchedules(database, control),
+    sweptRollouts(database, control.rollouts),
   ]
+}
+
+/** Rollouts whose workflow was not started. A rollout ends by itself, and its row stays. */
+function sweptRollouts(database: Database, rollouts: RolloutControl): SweptEntity {
+  return swept<RolloutSettings>(database, {
+    name: 'rollout',
+    uuidOf: ({ rolloutUuid }) => rolloutUuid,
+    findUnstarted: findUnstartedRollouts,
+    findDeleted: async () => [],
+    markStarted: markRolloutStarted,
+    control: {
+      ensureStarted: (settings) => rollouts.ensureStarted(settings),
+      delete: async () => undefined,
+    },
+  })
 }
 
 /** Schedules of whose last change, or of whose deletion, Temporal has not heard. */

@@ -6,8 +6,10 @@ import { createAutoscaleControl } from './temporal-autoscale-control.ts'
 import { createCertificateControl } from './temporal-certificate-control.ts'
 import { createInstanceControl } from './temporal-instance-control.ts'
 import { createVolumeControl } from './temporal-volume-control.ts'
+import { createRolloutControl } from './temporal-rollout-control.ts'
 import { createScheduleControl } from './temporal-schedule-control.ts'
 import { tracedCalls } from './temporal-traces.ts'
+import type { RolloutControl } from './rollout-control.ts'
 import type { ScheduleControl } from './schedule-control.ts'
 import type { VolumeControl } from './volume-control.ts'
 
@@ -24,6 +26,7 @@ export interface TemporalControl {
   readonly certificates: CertificateControl
   readonly autoscales: AutoscaleControl
   readonly schedules: ScheduleControl
+  readonly rollouts: RolloutControl
   /** Asks whether Temporal answers. Throws if it does not answer in time. */
   check(): Promise<void>
   close(): Promise<void>
@@ -49,6 +52,7 @@ export function openTemporalControl(place: TemporalAddress): TemporalControl {
     certificates: createCertificateControl(client),
     autoscales: createAutoscaleControl(client),
     schedules: createScheduleControl(client),
+    rollouts: createRolloutControl(client),
     async check() {
       await connection.withDeadline(Date.now() + checkDeadlineMs, () =>
         connection.workflowService.describeNamespace({ namespace: place.namespace }),

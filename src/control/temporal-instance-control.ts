@@ -120,8 +120,7 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
       const request = { change: changeIn(settings), ...(asker && { asker }) }
       return update(settings, changeUpdate.name, { args: [request], updateId })
     },
-    async retire(settings, drainMs, updateId) {
-      const asker = { by: AskerKind.Autoscale }
+    async retire(settings, drainMs, updateId, asker = { by: AskerKind.Autoscale }) {
       const request: StopRequest = { force: false, drainTimeoutMs: drainMs, thenDelete: true, asker }
       try {
         await update(settings, stopUpdate.name, { args: [request], updateId })

@@ -198,12 +198,12 @@ export const settingsTable = {
   metricsParts: setting('ROOST_METRICS_PARTS', optional(read.asParts), undefined, {
     defaultText: 'this API, and a worker and a gateway on its machine',
     meaning:
-      'Whose metrics the API passes on, beside those of hosts: `api=http://10.0.0.1:7070, worker=http://10.0.0.1:7072, gateway=http://10.0.0.2:7073`. List all of each kind. See [observability.md](observability.md).',
+      'Whose metrics the API passes on, beside those of hosts, and which gateways the worker asks for the errors of a rollout: `api=http://10.0.0.1:7070, worker=http://10.0.0.1:7072, gateway=http://10.0.0.2:7073`. List all of each kind. See [observability.md](observability.md).',
   }),
   gatewayTokenFile: setting('ROOST_GATEWAY_TOKEN_FILE', read.asPath, gatewayToken.of, {
     defaultText: gatewayToken.text,
     meaning:
-      'The secret with which gateways ask for routes and certificates: a gateway needs a copy of the one that the API has.',
+      'The secret with which gateways ask for routes and certificates: a gateway and the worker need a copy of the one that the API has.',
   }),
   gatewayDir: setting('ROOST_GATEWAY_DIR', read.asPath, gatewayDirectory.of, {
     defaultText: gatewayDirectory.text,

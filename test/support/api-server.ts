@@ -30,30 +30,17 @@ import { mayRead } from '../../src/registry/image-resolver.ts'
 import { addNode, addUser, testSecretBox } from './accounts.ts'
 import { createApiClient } from './api-client.ts'
 import type { ApiClient } from './api-client.ts'
-import { createFakeAutoscaleControl } from './fake-autoscale-control.ts'
-import type { FakeAutoscaleControl } from './fake-autoscale-control.ts'
-import { createFakeCertificateControl } from './fake-certificate-control.ts'
-import type { FakeCertificateControl } from './fake-certificate-control.ts'
-import { createFakeControl } from './fake-control.ts'
-import type { FakeControl } from './fake-control.ts'
-import { createFakeScheduleControl } from './fake-schedule-control.ts'
-import type { FakeScheduleControl } from './fake-schedule-control.ts'
-import { createFakeVolumeControl } from './fake-volume-control.ts'
-import type { FakeVolumeControl } from './fake-volume-control.ts'
+import { createFakeControls } from './fake-controls.ts'
+import type { FakeControls } from './fake-controls.ts'
 import { createTestDatabase } from './postgres.ts'
 
 /**
  * The API as a server on loopback, with a database of its own. Its ports are fakes, except for those that
  * `startTestApi` is given.
  */
-export interface TestApi {
+export interface TestApi extends FakeControls {
   readonly url: string
   readonly database: Database
-  readonly control: FakeControl
-  readonly volumeControl: FakeVolumeControl
-  readonly certificateControl: FakeCertificateControl
-  readonly autoscaleControl: FakeAutoscaleControl
-  readonly scheduleControl: FakeScheduleControl
   readonly nodes: FakeNodes
   readonly images: FakeImages
   readonly stopping: AbortController
@@ -116,6 +103,15 @@ export interface FakeImage {
   readonly labels?: Readonly<Record<string, string>>
 }
 
+/** The controls that a test brings itself. */
+function replaced(
+  options: Partial<Pick<ApiDeps, keyof FakeControls>>,
+  controls: FakeControls,
+): Partial<Pick<ApiDeps, keyof FakeControls>> {
+  const names = Object.keys(controls) as (keyof FakeControls)[]
+  return Object.fromEntries(names.flatMap((name) => (options[name] ? [[name, options[name]]] : [])))
+}
+
 export const testMetroDomain = 'metro.test'
 
 export const testGatewayToken = 'the-gateway-token-of-the-tests'
@@ -123,18 +119,7 @@ export const fakeDigest = `sha256:${'ab'.repeat(32)}`
 
 export async function startTestApi(
   options: { readonly settings?: Partial<ApiSettings> } & Partial<
-    Pick<
-      ApiDeps,
-      | 'control'
-      | 'volumeControl'
-      | 'certificateControl'
-      | 'autoscaleControl'
-      | 'scheduleControl'
-      | 'nowMs'
-      | 'domainProofs'
-      | 'consoleFiles'
-      | 'parts'
-    >
+    Pick<ApiDeps, keyof FakeControls | 'nowMs' | 'domainProofs' | 'consoleFiles' | 'parts'>
   > & {
       readonly registry?: (database: Database) => RegistryTokens
     } = {},
@@ -143,11 +128,7 @@ export async function startTestApi(
   const database = await openDatabase({ url: own.url, applicationName: 'api test' })
   await addNode(database)
   const watch = await openInstanceWatch(database)
-  const control = createFakeControl(database)
-  const volumeControl = createFakeVolumeControl(database)
-  const certificateControl = createFakeCertificateControl()
-  const autoscaleControl = createFakeAutoscaleControl()
-  const scheduleControl = createFakeScheduleControl()
+  const controls = createFakeControls(database)
   const nodes = createFakeNodes()
   const images: FakeImages = {
     references: new Map([['official/hello:latest', { args: '/hello --port 8080' }]]),
@@ -161,11 +142,8 @@ export async function startTestApi(
     sessions: createSessions(database, options.nowMs),
     ...(options.consoleFiles && { consoleFiles: options.consoleFiles }),
     watch,
-    control: options.control ?? control,
-    volumeControl: options.volumeControl ?? volumeControl,
-    certificateControl: options.certificateControl ?? certificateControl,
-    autoscaleControl: options.autoscaleControl ?? autoscaleControl,
-    scheduleControl: options.scheduleControl ?? scheduleControl,
+    ...controls,
+    ...replaced(options, controls),
     nodes,
     parts: options.parts ?? noParts,
     ...imagePorts(images),
@@ -203,11 +181,7 @@ export async function startTestApi(
   return {
     url,
     database,
-    control,
-    volumeControl,
-    certificateControl,
-    autoscaleControl,
-    scheduleControl,
+    ...controls,
     nodes,
     images,
     stopping,

@@ -83,7 +83,13 @@ export async function confineRoostParts(
       ...node,
       user: worker,
       reads: bundle === undefined ? node.reads : [...node.reads, path.dirname(bundle)],
-      own: [secretKeyFile, ...(settings.acmeCaFile === undefined ? [] : [settings.acmeCaFile])],
+      // It asks gateways what they counted of a rollout.
+      groups: [gateway.gid],
+      own: [
+        secretKeyFile,
+        gatewayTokenFile,
+        ...(settings.acmeCaFile === undefined ? [] : [settings.acmeCaFile]),
+      ],
     }),
     gateway: await confine({
       ...node,

@@ -13,6 +13,7 @@ import { testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createFakeAutoscaleControl } from '../../support/fake-autoscale-control.ts'
 import { createFakeCertificateControl } from '../../support/fake-certificate-control.ts'
 import { createFakeScheduleControl } from '../../support/fake-schedule-control.ts'
+import { createFakeRolloutControl } from '../../support/fake-rollout-control.ts'
 import type { FakeScheduleControl } from '../../support/fake-schedule-control.ts'
 import { createFakeVolumeControl } from '../../support/fake-volume-control.ts'
 import { scheduleRows, testRun } from '../../support/schedule-rows.ts'
@@ -70,6 +71,7 @@ describe('the sweep of schedules', () => {
       certificates: createFakeCertificateControl(),
       autoscales: createFakeAutoscaleControl(),
       schedules,
+      rollouts: createFakeRolloutControl(),
     }
     const entities = sweptEntities(database, parts).filter(({ name }) => name === 'schedule')
     return createSweep({ entities, nowMs: Date.now, olderThanMs: -1_000 })()

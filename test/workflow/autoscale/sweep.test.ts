@@ -8,6 +8,7 @@ import { markDeleted } from '../../../src/db/instance/instances.ts'
 import { autoscaleRows, testCooldownMs } from '../../support/autoscale-rows.ts'
 import { createFakeCertificateControl } from '../../support/fake-certificate-control.ts'
 import { createFakeControl } from '../../support/fake-control.ts'
+import { createFakeRolloutControl } from '../../support/fake-rollout-control.ts'
 import { createFakeScheduleControl } from '../../support/fake-schedule-control.ts'
 import { createFakeVolumeControl } from '../../support/fake-volume-control.ts'
 
@@ -48,6 +49,7 @@ describe('what the sweep mends of autoscale', () => {
       certificates: createFakeCertificateControl(),
       autoscales: autoscales as AutoscaleControl,
       schedules: createFakeScheduleControl(),
+      rollouts: createFakeRolloutControl(),
     }
     const entities = sweptEntities(rows.database(), control).filter(({ name }) =>
       ['retired clone', 'autoscale configuration'].includes(name),
