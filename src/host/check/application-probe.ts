@@ -14,6 +14,11 @@ export interface ProbedPlace {
    * connection in any case, and closes it if nothing listens in the guest.
    */
   readonly privateIp: string
+  /**
+   * Whether the instance came up just now. Then a port where nothing listens is tried again for the time of
+   * the check: without that, an instance that sleeps between two checks might never pass one.
+   */
+  readonly isComingUp?: boolean
   readonly signal: AbortSignal
 }
 
@@ -29,6 +34,7 @@ const bodyLimitMs = 200
 const maxInterimAnswers = 8
 /** How long QEMU takes at most to hear from a guest that nothing listens there. */
 const forwardSettleMs = 200
+const againMs = 50
 const defaultHttpPort = 80
 
 const good: CheckResult = { ok: true }
@@ -36,16 +42,32 @@ const good: CheckResult = { ok: true }
 /** Looks once whether an application answers. Throws only what `signal` aborts with. */
 export async function probeApplication(place: ProbedPlace, check: InstanceCheck): Promise<CheckResult> {
   const limit = AbortSignal.timeout(check.timeoutMs)
-  const bounded = { ...place, signal: AbortSignal.any([limit, place.signal]) }
-  try {
-    const { path } = check
-    if (path === undefined) await acceptsConnections(bounded)
-    else return judge(check, await statusOf(bounded, { ...check, path }))
-    return good
-  } catch (error) {
-    place.signal.throwIfAborted()
-    return { ok: false, why: whyNot(error, check, limit.aborted) }
+  const signal = AbortSignal.any([limit, place.signal])
+  for (;;) {
+    try {
+      return await look({ ...place, signal }, check)
+    } catch (error) {
+      place.signal.throwIfAborted()
+      const why = whyNot(error, check, limit.aborted)
+      if (place.isComingUp !== true || limit.aborted || !isRefused(error, place)) return { ok: false, why }
+      await delay(againMs)
+      place.signal.throwIfAborted()
+      if (limit.aborted) return { ok: false, why }
+    }
   }
+}
+
+async function look(place: ProbedPlace, check: InstanceCheck): Promise<CheckResult> {
+  const { path } = check
+  if (path !== undefined) return judge(check, await statusOf(place, { ...check, path }))
+  await acceptsConnections(place)
+  return good
+}
+
+function isRefused(error: unknown, { host, privateIp }: ProbedPlace): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ECONNREFUSED' || error instanceof NothingListens) return true
+  return code === 'ECONNRESET' && host !== privateIp
 }
 
 /** Resolves once a connection was accepted. What the application then does with it does not matter. */

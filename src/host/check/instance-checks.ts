@@ -41,13 +41,13 @@ export class InstanceChecks {
   async #checkAwake(instance: string, check: InstanceCheck, gone: AbortSignal): Promise<CheckResult> {
     const taken = await this.#hold(instance, check, gone)
     if (typeof taken === 'string') return { ok: false, why: taken }
-    const { hold, reach } = taken
+    const { hold, reach, hasWaited } = taken
     try {
       const place = reach[check.port]
       const privateIp = this.#entries.get(instance)?.record?.nic.ip
       if (place === undefined || privateIp === undefined) return { ok: false, why: unreachable(check) }
       const signal = AbortSignal.any([gone, hold.ended])
-      return await probeApplication({ ...place, privateIp, signal }, check)
+      return await probeApplication({ ...place, privateIp, signal, isComingUp: hasWaited }, check)
     } catch (error) {
       gone.throwIfAborted()
       if (hold.ended.aborted) return { ok: false, why: 'the instance ended during the check' }

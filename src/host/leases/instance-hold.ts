@@ -17,6 +17,8 @@ export interface TakenHold {
   readonly hold: InstanceHold
   readonly boot: number
   readonly reach: OpenLease['reach']
+  /** Whether the hold had to wait for the instance to come up. Its application may not listen yet. */
+  readonly hasWaited: boolean
 }
 
 /** Thrown where an instance does not run and is not woken. `message` is for the user. */
@@ -114,8 +116,9 @@ export class InstanceHold implements GatewayLine {
     if (message.kind === 'report') this.#leases.noteReported(this, message.number)
     if (this.#over) return
     if (message.kind === 'opened') {
-      this.#boot = message.boot
-      this.#answer.resolve({ boot: message.boot, reach: message.reach })
+      const { boot, reach, woken } = message
+      this.#boot = boot
+      this.#answer.resolve({ boot, reach, hasWaited: woken !== undefined })
     }
     if (message.kind === 'refused') this.#answer.reject(new HoldRefused(message.reason, message.message))
     if (message.kind === 'gone') this.#endedThrough = Math.max(this.#endedThrough, message.boot)

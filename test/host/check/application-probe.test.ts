@@ -4,6 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { InstanceCheck } from '../../../src/domain/rollout/check.ts'
 import { probeApplication } from '../../../src/host/check/application-probe.ts'
 
@@ -58,6 +59,21 @@ describe('the look whether an application answers', function () {
     const port = await noPort()
     assert.equal(await look({ port }), 'nothing listens on port P')
     assert.equal(await look({ port, path: '/' }), 'nothing listens on port P')
+  })
+
+  it('tries a port again where the instance came up just now, for the time of the check', async () => {
+    const port = await noPort()
+    const place = { host, port, privateIp: host, signal: never, isComingUp: true }
+    const nothing = { ok: false, why: `nothing listens on port ${port}` }
+    const before = performance.now()
+    assert.deepEqual(await probeApplication(place, { port, path: '/', timeoutMs: 300 }), nothing)
+    assert.ok(performance.now() - before >= 290)
+    const looking = probeApplication(place, { port, path: '/', timeoutMs: 5_000 })
+    await delay(200)
+    const late = createHttpServer((_, response) => void response.end())
+    servers.push(late)
+    late.listen(port, host)
+    assert.deepEqual(await looking, { ok: true })
   })
 
   it('takes a connection that QEMU closes for one that nobody accepted', async () => {

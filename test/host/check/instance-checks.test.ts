@@ -62,6 +62,19 @@ describe('the checks of a host', function () {
     assert.equal((await scene.standBy()).slept, true)
   })
 
+  it('give a sleeper that woke time to listen, and nobody else', async () => {
+    await scene.asleep(cold)
+    const { port } = application.address() as AddressInfo
+    application.close()
+    await once(application, 'close')
+    const asked = checks()
+    const checking = asked()
+    await until('it is awake', () => scene.hostLease.phase === 'running', { limitMs: 5_000 })
+    assert.deepEqual(await asked(), { ok: false, why: 'nothing listens on port 8080' })
+    application.listen(port, '127.0.0.1')
+    assert.deepEqual(await checking, { ok: true })
+  })
+
   it('keep the instance awake while they last', async () => {
     await scene.running(cold)
     isSlow = true
