@@ -38,6 +38,8 @@ export type EndReason = 'close' | 'gone' | 'lost'
 export interface Admission {
   readonly admitted: true
   readonly instanceUuid: string
+  /** The rollout that brings in the version of which the instance is; undefined if there is none. */
+  readonly rolloutUuid?: string | undefined
   /** Upstream connections of one boot are never used for another. */
   readonly boot: number
   readonly host: string
@@ -72,7 +74,12 @@ export interface AdmissionTiming {
   readonly wake?: { readonly kind: StartKind; readonly wakeUs: number }
 }
 
-export type Refusal =
+export type Refusal = RefusalCause & {
+  /** The rollout that brings in the version which refused; undefined if there is none. */
+  readonly rolloutUuid?: string
+}
+
+type RefusalCause =
   /** No instance of the service runs or may be woken: for a client there is no service. */
   | { readonly admitted: false; readonly reason: 'no-instance' }
   /** Every instance is at its hard limit. */

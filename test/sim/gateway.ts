@@ -15,7 +15,7 @@ import { beatIntervalMs, leaseKeptMs, sharesToldMs } from '../../src/domain/stan
 import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
 import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { LeasedInstance } from '../../src/gateway/balance/leased-instance.ts'
-import { ServiceBalance } from '../../src/gateway/balance/service-balance.ts'
+import { ServiceVersions } from '../../src/gateway/balance/service-versions.ts'
 import type { Admission, Refusal } from '../../src/gateway/traffic.ts'
 import type { SimHost } from './host.ts'
 import { SimLine } from './line.ts'
@@ -60,7 +60,7 @@ export class SimGateway {
   line: SimLine<GatewayMessage, HostMessage> | undefined
   readonly #options: GatewayOptions
   readonly #leased: LeasedInstance
-  readonly #balance: ServiceBalance
+  readonly #balance: ServiceVersions
   readonly #service: RouteService
   #end: LineEnd<GatewayMessage> | undefined
   #welcomed = false
@@ -116,7 +116,7 @@ export class SimGateway {
     })
     const quiet = (): void => undefined
     const owner = { nowMs, limits: defaultBalanceLimits, queue: () => true, unqueue: quiet }
-    this.#balance = new ServiceBalance(owner, this.#service)
+    this.#balance = new ServiceVersions(owner, this.#service)
     this.#hearFeed(options.state)
     world.note(`${name} starts`)
     this.#connect()
@@ -172,7 +172,8 @@ export class SimGateway {
   #hearFeed(state: InstanceState | undefined): void {
     const isCandidate = state !== undefined && candidateStates.includes(state)
     const running = state === InstanceState.Running ? 1 : 0
-    this.#balance.update(this.#service, isCandidate ? [this.#leased] : [], running)
+    const members = isCandidate ? [this.#leased] : []
+    this.#balance.update(this.#service, { members, running }, { members: [], running: 0 })
   }
 
   #connect(): void {

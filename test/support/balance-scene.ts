@@ -21,6 +21,8 @@ export class BalanceScene<Host extends SceneHost = SceneHost> {
   readonly balancer: Balancer
   readonly host: Host
   service: RouteService
+  /** Further hosts beside `host`. */
+  hosts: readonly RouteNode[] = []
   /** How far the balancer's clock is ahead of the real one. A test raises this number instead of waiting. */
   skewMs = 0
 
@@ -36,15 +38,21 @@ export class BalanceScene<Host extends SceneHost = SceneHost> {
     })
   }
 
-  tell(instances: readonly (readonly [uuid: string, state: RouteInstance['state']])[]): void {
+  tell(
+    instances: readonly (readonly [
+      uuid: string,
+      state: RouteInstance['state'],
+      over?: Partial<RouteInstance>,
+    ])[],
+  ): void {
     this.table.apply({ kind: 'begin', snapshot: true })
-    this.table.apply({ kind: 'node', node: this.host.node })
+    for (const node of [this.host.node, ...this.hosts]) this.table.apply({ kind: 'node', node })
     this.table.apply({ kind: 'service', service: this.service })
-    for (const [uuid, state] of instances) {
+    for (const [uuid, state, over = {}] of instances) {
       const { uuid: serviceUuid } = this.service
       this.table.apply({
         kind: 'instance',
-        instance: { uuid, name: uuid, serviceUuid, nodeId: 'node-1', state },
+        instance: { uuid, name: uuid, serviceUuid, nodeId: 'node-1', state, ...over },
       })
     }
     this.table.apply({ kind: 'end', revision: '1' })

@@ -14,7 +14,8 @@ import { defaultBalanceLimits } from './balance-limits.ts'
 import type { BalanceLimits } from './balance-limits.ts'
 import { LeasedInstance } from './leased-instance.ts'
 import { QueueShares } from './queue-shares.ts'
-import { ServiceBalance } from './service-balance.ts'
+import { ServiceVersions } from './service-versions.ts'
+import type { VersionMembers } from './service-versions.ts'
 
 export interface BalancerOptions {
   readonly routes: Routes
@@ -27,8 +28,14 @@ export interface BalancerOptions {
   readonly onHostProblem?: (nodeId: string, why: string) => void
 }
 
+export type InstanceWoken = NonNullable<OpenLease['woken']> & {
+  readonly serviceUuid: string
+  /** The rollout that brings in the version of which the instance is; undefined if there is none. */
+  readonly rolloutUuid: string | undefined
+}
+
 export interface BalanceObserver {
-  woken(woken: NonNullable<OpenLease['woken']> & { readonly serviceUuid: string }): void
+  woken(woken: InstanceWoken): void
   refused(reason: Refusal['reason']): void
 }
 
@@ -69,7 +76,7 @@ export class Balancer implements Traffic {
   readonly #nowMs: () => number
   readonly #hosts = new Map<string, Host>()
   readonly #leased = new Map<string, LeasedInstance>()
-  readonly #services = new Map<string, ServiceBalance>()
+  readonly #services = new Map<string, ServiceVersions>()
   readonly #unsubscribe: () => void
   readonly #reports: NodeJS.Timeout
   readonly #queue: QueueShares
@@ -87,10 +94,10 @@ export class Balancer implements Traffic {
 
   admit(ask: Ask): Admission | Refusal | Promise<Admission | Refusal> {
     const { uuid } = ask.service
-    const balance = this.#services.get(uuid) ?? this.#balanceOf(ask.service)
-    const outcome = balance.admit(ask)
-    if (outcome instanceof Promise) return outcome.then((later) => this.#settled(ask, balance, later))
-    return outcome.admitted ? outcome : this.#settled(ask, balance, outcome)
+    const versions = this.#services.get(uuid) ?? this.#versionsOf(ask.service)
+    const outcome = versions.admit(ask)
+    if (outcome instanceof Promise) return outcome.then((later) => this.#settled(ask, versions, later))
+    return outcome.admitted ? outcome : this.#settled(ask, versions, outcome)
   }
 
   get queued(): number {
@@ -124,25 +131,25 @@ export class Balancer implements Traffic {
    */
   #settled(
     ask: Ask,
-    balance: ServiceBalance,
+    versions: ServiceVersions,
     outcome: Admission | Refusal,
   ): Admission | Refusal | Promise<Admission | Refusal> {
     if (outcome.admitted) return outcome
-    const unsettled = outcome.reason === 'no-instance' && balance.isDisputed
-    return unsettled ? this.#askAgain(ask, balance, outcome) : this.#refused(outcome)
+    const unsettled = outcome.reason === 'no-instance' && versions.isDisputed
+    return unsettled ? this.#askAgain(ask, versions, outcome) : this.#refused(outcome)
   }
 
-  async #askAgain(ask: Ask, balance: ServiceBalance, first: Refusal): Promise<Admission | Refusal> {
+  async #askAgain(ask: Ask, versions: ServiceVersions, first: Refusal): Promise<Admission | Refusal> {
     const { maxWaitMs, unsettledMs } = this.#limits
     const untilMs = this.#nowMs() + (this.#isStarting(ask.service) ? maxWaitMs : unsettledMs)
     const user = userOf(ask.service)
     let refusal = first
-    while (this.#nowMs() < untilMs && refusal.reason === 'no-instance' && balance.isDisputed) {
+    while (this.#nowMs() < untilMs && refusal.reason === 'no-instance' && versions.isDisputed) {
       if (!this.#queue.take(user)) break
       await delay(this.#limits.unsettledPollMs, undefined, { signal: ask.signal }).catch(() => undefined)
       this.#queue.leave(user)
-      balance.doubtRefusals()
-      const outcome = await balance.admit(ask)
+      versions.doubtRefusals()
+      const outcome = await versions.admit(ask)
       if (outcome.admitted) return outcome
       refusal = outcome
     }
@@ -159,7 +166,7 @@ export class Balancer implements Traffic {
     return refusal
   }
 
-  #balanceOf(service: RouteService): ServiceBalance {
+  #versionsOf(service: RouteService): ServiceVersions {
     const user = userOf(service)
     const owner = {
       nowMs: this.#nowMs,
@@ -167,27 +174,41 @@ export class Balancer implements Traffic {
       queue: () => this.#queue.take(user),
       unqueue: () => this.#queue.leave(user),
     }
-    const balance = new ServiceBalance(owner, service)
-    // A request may have found its service a moment before the routes dropped it. That balance is not kept.
-    if (this.#options.routes.service(service.uuid) !== undefined) this.#services.set(service.uuid, balance)
-    this.#update(balance, service)
-    return balance
+    const versions = new ServiceVersions(owner, service)
+    // A request may have found its service a moment before the routes dropped it. What it gets is not kept.
+    if (this.#options.routes.service(service.uuid) !== undefined) this.#services.set(service.uuid, versions)
+    this.#update(versions, service)
+    return versions
   }
 
-  #update(balance: ServiceBalance, service: RouteService): void {
+  #update(versions: ServiceVersions, service: RouteService): void {
+    const { rollout } = service
     const candidates = this.#options.routes
       .instancesOf(service.uuid)
       .filter(({ state }) => candidateStates.includes(state))
       .toSorted((a, b) => candidateStates.indexOf(a.state) - candidateStates.indexOf(b.state))
+    const isNext = (instance: RouteInstance): boolean => rollout !== undefined && instance.isNext === true
+    versions.update(
+      service,
+      this.#membersOf(
+        candidates.filter((instance) => !isNext(instance)),
+        undefined,
+      ),
+      this.#membersOf(candidates.filter(isNext), rollout?.uuid),
+    )
+  }
+
+  #membersOf(candidates: readonly RouteInstance[], rolloutUuid: string | undefined): VersionMembers {
     const members = candidates.flatMap((instance) => {
       const member = this.#leasedOf(instance)
-      return member === undefined ? [] : [{ member, state: instance.state }]
+      if (member === undefined) return []
+      member.rolloutUuid = rolloutUuid
+      return [{ member, state: instance.state }]
     })
-    balance.update(
-      service,
-      members.map(({ member }) => member),
-      members.filter(({ state }) => state === InstanceState.Running).length,
-    )
+    return {
+      members: members.map(({ member }) => member),
+      running: members.filter(({ state }) => state === InstanceState.Running).length,
+    }
   }
 
   #leasedOf(instance: RouteInstance): LeasedInstance | undefined {
@@ -201,7 +222,7 @@ export class Balancer implements Traffic {
     const { uuid, nodeId } = instance
     const { routes, forget, observer } = this.#options
     const serviceUuid = (): string => routes.instance(uuid)?.serviceUuid ?? instance.serviceUuid
-    const member = new LeasedInstance({
+    const member: LeasedInstance = new LeasedInstance({
       uuid,
       nodeId,
       link: host.state,
@@ -217,7 +238,8 @@ export class Balancer implements Traffic {
         send: (message) => this.#hosts.get(nodeId)?.link.send(message),
         moved: (change) => this.#services.get(serviceUuid())?.pump(change),
         forget: (boot) => forget(uuid, boot),
-        woken: (woken) => observer?.woken({ serviceUuid: serviceUuid(), ...woken }),
+        woken: (woken) =>
+          observer?.woken({ serviceUuid: serviceUuid(), rolloutUuid: member.rolloutUuid, ...woken }),
       },
     })
     this.#leased.set(uuid, member)
@@ -239,12 +261,12 @@ export class Balancer implements Traffic {
     // An instance that left the routes leaves no trace of its service, so all services are updated. Few
     // services have ever been asked for.
     const left = [...instances].some((uuid) => routes.instance(uuid) === undefined) || nodes.size > 0
-    for (const [uuid, balance] of this.#services) {
+    for (const [uuid, versions] of this.#services) {
       const service = routes.service(uuid)
       if (service === undefined) {
         this.#services.delete(uuid)
-        balance.close()
-      } else if (left || touched.has(uuid)) this.#update(balance, service)
+        versions.close()
+      } else if (left || touched.has(uuid)) this.#update(versions, service)
     }
     this.#sweep(instances)
   }

@@ -26,6 +26,7 @@ export interface AdmittedTo {
 /** One request or connection that was let in. It is counted from its creation until `done`. */
 export class InstanceAdmission implements Admission {
   readonly admitted = true
+  readonly rolloutUuid: string | undefined
   readonly boot: number
   readonly memoryBoot: number
   readonly host: string
@@ -43,6 +44,7 @@ export class InstanceAdmission implements Admission {
   constructor(
     instance: AdmittedTo,
     options: {
+      readonly rolloutUuid: string | undefined
       readonly boot: number
       readonly memoryBoot: number
       readonly address: { readonly host: string; readonly port: number }
@@ -52,6 +54,7 @@ export class InstanceAdmission implements Admission {
     },
   ) {
     this.#instance = instance
+    this.rolloutUuid = options.rolloutUuid
     this.boot = options.boot
     this.memoryBoot = options.memoryBoot
     this.host = options.address.host

@@ -54,6 +54,8 @@ export class LeasedInstance implements AdmittedTo {
   readonly listening = new Roster<InstanceAdmission>()
   readonly meter: LoadMeter
   readonly share: InstanceShare
+  /** The rollout that brings in the version of which the instance is; undefined if there is none. */
+  rolloutUuid: string | undefined
   #state: GatewayLeaseState
   #open: Opened | undefined
   /** The place in a trace of the request that wants the lease, until the host is asked. */
@@ -173,6 +175,7 @@ export class LeasedInstance implements AdmittedTo {
     this.#lastMs = nowMs
     const fresh = nowMs < this.#freshUntilMs
     return new InstanceAdmission(this, {
+      rolloutUuid: this.rolloutUuid,
       boot: open.boot,
       memoryBoot: open.memoryBoot,
       address,

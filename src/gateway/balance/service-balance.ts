@@ -2,22 +2,16 @@ import type { RouteService } from '../../domain/service/route-feed.ts'
 import type { Admission, Ask, Refusal } from '../traffic.ts'
 import type { BalanceLimits } from './balance-limits.ts'
 import type { LeasedInstance } from './leased-instance.ts'
+import { WaitingLine } from './waiting-line.ts'
+import type { Waiter } from './waiting-line.ts'
 
 export interface BalanceOwner {
   readonly nowMs: () => number
   readonly limits: BalanceLimits
-  /** Whether one more request may wait. If so, it is counted. */
-  queue(): boolean
-  unqueue(): void
-}
-
-interface Waiter {
-  readonly ask: Ask
-  readonly sinceMs: number
-  readonly resolve: (outcome: Admission | Refusal) => void
-  readonly aborted: () => void
-  /** The instance whose wake is awaited. */
-  member: LeasedInstance | undefined
+  /** Makes a waiter for the request; undefined if no more may wait. `refusal` is that of `admit`. */
+  waiterFor(ask: Ask, refusal: Refusal | undefined): Waiter | undefined
+  /** Called for a waiter that is refused. It is in no line any more. */
+  refused(waiter: Waiter, refusal: Refusal): void
 }
 
 const Limit = { Soft: 'soft', Hard: 'hard' } as const
@@ -28,8 +22,8 @@ const wait = 'wait'
 type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
 
 /**
- * Spreads the traffic of one service over all its instances that run. The first request also opens the
- * running instances that nobody asked for yet. A request gets the first of these that is possible:
+ * Spreads the traffic of one version of a service over all its instances that run. The first request also
+ * opens the running instances that nobody asked for yet. A request gets the first of these that is possible:
  * 1. the open instance with the fewest in flight, below the soft limit;
  * 2. a wait for what is being woken, below the soft limit;
  * 3. a wait for more of an open instance's hard limit, which other gateways may not use;
@@ -46,18 +40,24 @@ export class ServiceBalance {
   #members: readonly LeasedInstance[] = []
   /** The first `#running` members are awake; the others would have to be woken first. */
   #running = 0
-  readonly #waiters: Waiter[] = []
+  readonly #line: WaitingLine
   #turn = 0
-  #timer: NodeJS.Timeout | undefined
   #pumping = false
 
   constructor(owner: BalanceOwner, service: RouteService) {
     this.#owner = owner
     this.#service = service
+    this.#line = new WaitingLine(owner.nowMs, (waiter, reason) => {
+      const { retryAfterMs } = owner.limits
+      this.#leave(waiter, {
+        admitted: false,
+        ...(reason === 'aborted' ? { reason } : { reason, retryAfterMs }),
+      })
+    })
   }
 
   get queued(): number {
-    return this.#waiters.length
+    return this.#line.length
   }
 
   /**
@@ -87,13 +87,34 @@ export class ServiceBalance {
     this.pump({ all: true })
   }
 
-  admit(ask: Ask): Admission | Refusal | Promise<Admission | Refusal> {
+  /** `refusal`: what another version answered, if this one is asked in its place. */
+  admit(ask: Ask, refusal?: Refusal): Admission | Refusal | Promise<Admission | Refusal> {
     const free = this.#leastBusy(ask.port, Limit.Soft)
     if (this.#running > 1) this.#openUnused()
     if (free !== undefined) return free.admit(ask)
     if (ask.signal.aborted) return { admitted: false, reason: 'aborted' }
-    const answer = this.#answer(ask, this.#waiters.length)
-    return wait in answer ? this.#enqueue(ask, answer[wait]) : answer
+    const answer = this.#answer(ask, this.#line.length)
+    return wait in answer ? this.#enqueue(ask, answer[wait], refusal) : answer
+  }
+
+  /** Takes a waiter that is in no line. Returns the refusal if it can not even wait here. */
+  take(waiter: Waiter): Refusal | undefined {
+    const answer = this.#answer(waiter.ask, this.#line.length, waiter)
+    if (wait in answer) {
+      this.#line.add(waiter)
+      this.#await(waiter, answer[wait])
+    } else if (answer.admitted) waiter.settle(answer)
+    else return answer
+    return undefined
+  }
+
+  /** Gives those waiters away that `which` chooses. They are in no line then. */
+  giveAway(which: (waiter: Waiter) => boolean = () => true): readonly Waiter[] {
+    if (this.#line.length === 0) return []
+    const given = this.#line.take(which)
+    for (const waiter of given) this.#await(waiter, undefined)
+    if (this.#line.length === 0) this.#withdraw()
+    return given
   }
 
   /**
@@ -102,10 +123,10 @@ export class ServiceBalance {
    * go on waiting, so that a long queue costs nothing.
    */
   pump({ all }: { readonly all: boolean }): void {
-    if (this.#pumping || this.#waiters.length === 0) return
+    if (this.#pumping || this.#line.length === 0) return
     this.#pumping = true
-    for (let index = 0; index < this.#waiters.length;) {
-      const waiter = this.#waiters[index]
+    for (let index = 0; index < this.#line.length;) {
+      const waiter = this.#line.at(index)
       if (waiter === undefined) break
       const answer = this.#answer(waiter.ask, index, waiter)
       if (wait in answer) {
@@ -113,19 +134,19 @@ export class ServiceBalance {
         this.#await(waiter, answer[wait])
         index += 1
       } else {
-        this.#waiters.splice(index, 1)
+        // The other version may have given this one a waiter meanwhile, so the index may have changed.
+        this.#line.remove(waiter, index)
         this.#settle(waiter, answer)
       }
     }
     this.#pumping = false
-    this.#watch()
   }
 
-  /** Called when the service no longer exists: refuses the waiting requests. */
-  close(): void {
+  /** Called when this is over. Returns the waiters. */
+  close(): readonly Waiter[] {
     this.#members = []
-    this.pump({ all: true })
-    clearTimeout(this.#timer)
+    this.#line.close()
+    return this.giveAway()
   }
 
   #answer(ask: Ask, before: number, waiter?: Waiter): Answer {
@@ -243,19 +264,18 @@ export class ServiceBalance {
     return { admitted: false, reason: 'no-instance' }
   }
 
-  #enqueue(ask: Ask, member: LeasedInstance): Refusal | Promise<Admission | Refusal> {
-    const { maxQueuedPerService, retryAfterMs } = this.#owner.limits
-    if (this.#waiters.length >= maxQueuedPerService || !this.#owner.queue()) {
-      return { admitted: false, reason: 'queue-full', retryAfterMs }
+  #enqueue(
+    ask: Ask,
+    member: LeasedInstance,
+    refusal: Refusal | undefined,
+  ): Refusal | Promise<Admission | Refusal> {
+    const waiter = this.#owner.waiterFor(ask, refusal)
+    if (waiter === undefined) {
+      return { admitted: false, reason: 'queue-full', retryAfterMs: this.#owner.limits.retryAfterMs }
     }
-    return new Promise((resolve) => {
-      const aborted = (): void => this.#leave(waiter, { admitted: false, reason: 'aborted' })
-      const waiter: Waiter = { ask, sinceMs: this.#owner.nowMs(), resolve, aborted, member: undefined }
-      ask.signal.addEventListener('abort', aborted, { once: true })
-      this.#waiters.push(waiter)
-      this.#await(waiter, member)
-      if (this.#waiters.length === 1) this.#watch()
-    })
+    this.#line.add(waiter)
+    this.#await(waiter, member)
+    return waiter.outcome
   }
 
   #await(waiter: Waiter, member: LeasedInstance | undefined): void {
@@ -266,21 +286,21 @@ export class ServiceBalance {
     if (member.isAsking) member.tell({ kind: 'wanted' })
   }
 
+  /** Called for a waiter that has left the line by itself. */
   #leave(waiter: Waiter, refusal: Refusal): void {
-    const index = this.#waiters.indexOf(waiter)
-    if (index < 0) return
-    this.#waiters.splice(index, 1)
     this.#settle(waiter, refusal)
-    if (this.#waiters.length > 0) return
+    if (this.#line.length === 0) this.#withdraw()
+  }
+
+  /** Wakes nothing more, because nobody waits. */
+  #withdraw(): void {
     for (const member of this.#members) if (member.isAsking) member.tell({ kind: 'unwanted' })
-    this.#watch()
   }
 
   #settle(waiter: Waiter, outcome: Admission | Refusal): void {
     this.#await(waiter, undefined)
-    this.#owner.unqueue()
-    waiter.ask.signal.removeEventListener('abort', waiter.aborted)
-    waiter.resolve(outcome)
+    if (outcome.admitted) waiter.settle(outcome)
+    else this.#owner.refused(waiter, outcome)
   }
 
   #timing(member: LeasedInstance, waiter: Waiter | undefined) {
@@ -289,25 +309,5 @@ export class ServiceBalance {
     return member.woken === undefined || waiter.member !== member
       ? { queuedUs }
       : { queuedUs, wake: member.woken }
-  }
-
-  /**
-   * Sets the timer that ends waits. The first request in the queue has waited the longest, so one timer is
-   * enough for all.
-   */
-  #watch(): void {
-    clearTimeout(this.#timer)
-    const [first] = this.#waiters
-    if (first === undefined) return
-    const { maxWaitMs, retryAfterMs } = this.#owner.limits
-    const leftMs = first.sinceMs + maxWaitMs - this.#owner.nowMs()
-    this.#timer = setTimeout(
-      () => {
-        this.#leave(first, { admitted: false, reason: 'timed-out', retryAfterMs })
-        this.#watch()
-      },
-      Math.max(1, Math.ceil(leftMs)),
-    )
-    this.#timer.unref()
   }
 }
