@@ -8,7 +8,7 @@ import { UpstreamFault } from './http/request-observer.ts'
 import type { RequestReport } from './http/request-observer.ts'
 import { HandshakeOutcome } from './listeners/handshake.ts'
 import { RequestDurations } from './request-durations.ts'
-import type { ServiceCounts } from './service-counts.ts'
+import type { CountedWake, ServiceCounts } from './service-counts.ts'
 import type { Refusal } from './traffic.ts'
 
 /** The values that the gauges show. They are read when somebody asks for the metrics. */
@@ -31,7 +31,7 @@ export interface GatewayState {
 
 export interface GatewayMetrics {
   request(report: RequestReport): void
-  woken(woken: { readonly serviceUuid: string; readonly kind: StartKind; readonly wakeUs: number }): void
+  woken(woken: CountedWake): void
   refused(reason: RefusalReason): void
   handshake(outcome: HandshakeOutcome): void
   upstreamError(kind: UpstreamFault | 'connect'): void
@@ -103,7 +103,7 @@ export function createGatewayMetrics(
       if (fault !== undefined) this.upstreamError(fault)
     },
     woken(woken) {
-      services.woken(woken.serviceUuid, woken)
+      services.woken(woken)
       wakes.labels(woken.kind).observe(woken.wakeUs / usPerSecond)
     },
     refused,

@@ -52,6 +52,8 @@ export class RouteTable implements Routes, RouteSink {
   readonly #certificates = new Map<string, RouteCertificate>()
   /** Challenges by token. */
   readonly #challenges = new Map<string, RouteChallenge>()
+  /** UUIDs of the rollouts that services have. */
+  readonly #rollouts = new Set<string>()
   /** UUIDs of services by domain; wildcards keep their `*.`. */
   readonly #hosts = new Map<string, string>()
   readonly #members = new Map<string, Map<string, RouteInstance>>()
@@ -88,6 +90,10 @@ export class RouteTable implements Routes, RouteSink {
 
   service(uuid: string): RouteService | undefined {
     return this.#services.get(uuid)
+  }
+
+  hasRollout(uuid: string): boolean {
+    return this.#rollouts.has(uuid)
   }
 
   services(): Iterable<RouteService> {
@@ -202,7 +208,8 @@ export class RouteTable implements Routes, RouteSink {
   #setService(service: RouteService, changed: Changed): void {
     const before = this.#services.get(service.uuid)
     if (!replace(this.#services, service.uuid, service)) return
-    this.#releaseHosts(before)
+    this.#release(before)
+    if (service.rollout !== undefined) this.#rollouts.add(service.rollout.uuid)
     for (const { fqdn } of service.domains) {
       if (!this.#builtIn.has(this.#hosts.get(fqdn) ?? '')) this.#hosts.set(fqdn, service.uuid)
     }
@@ -246,7 +253,7 @@ export class RouteTable implements Routes, RouteSink {
   #drop(what: RouteKind, id: string, changed: Changed): void {
     switch (what) {
       case 'service':
-        this.#releaseHosts(this.#services.get(id))
+        this.#release(this.#services.get(id))
         if (this.#services.delete(id)) changed.services.add(id)
         break
       case 'instance':
@@ -264,8 +271,9 @@ export class RouteTable implements Routes, RouteSink {
     }
   }
 
-  /** Frees the names of a service, except those that another service was given since. */
-  #releaseHosts(service: RouteService | undefined): void {
+  /** Frees the names of a service, except those that another service was given since, and its rollout. */
+  #release(service: RouteService | undefined): void {
+    if (service?.rollout !== undefined) this.#rollouts.delete(service.rollout.uuid)
     for (const { fqdn } of service?.domains ?? []) {
       if (this.#hosts.get(fqdn) === service?.uuid) this.#hosts.delete(fqdn)
     }

@@ -10,10 +10,18 @@ import type { Durations, ServiceTraffic, StatusClass } from '../domain/service/s
 import { HttpProtocol } from './http/request-observer.ts'
 import type { RequestReport } from './http/request-observer.ts'
 
-/** The counts of some services by their UUIDs. */
+/** The counts of some services by their UUIDs, and of the new versions of rollouts by the rollouts' UUIDs. */
 export type TrafficOfServices = ReadonlyMap<string, ServiceTraffic>
 
-type CountedRequest = Pick<RequestReport, 'serviceUuid' | 'status' | 'protocol' | 'totalUs'>
+type CountedRequest = Pick<RequestReport, 'serviceUuid' | 'rolloutUuid' | 'status' | 'protocol' | 'totalUs'>
+
+export interface CountedWake {
+  readonly serviceUuid: string
+  /** The rollout of whose new version the instance is; undefined if there is none. */
+  readonly rolloutUuid: string | undefined
+  readonly kind: StartKind
+  readonly wakeUs: number
+}
 
 interface Counted {
   counts: number[]
@@ -28,35 +36,49 @@ interface Counts extends ServiceTraffic {
 
 const usPerSecond = 1e6
 
-/** What this process counted of each service since somebody last took it. */
+/**
+ * What this process counted of each service since somebody last took it. What the new version of a rollout
+ * was given counts twice: for the service and for the rollout.
+ */
 export class ServiceCounts {
-  #byService = new Map<string, Counts>()
+  #byUuid = new Map<string, Counts>()
 
-  request({ serviceUuid, status, protocol, totalUs }: CountedRequest): void {
+  request(report: CountedRequest): void {
+    const { serviceUuid, rolloutUuid } = report
     if (serviceUuid === undefined) return
-    const { requests, durations } = this.#of(serviceUuid)
+    this.#request(serviceUuid, report)
+    if (rolloutUuid !== undefined) this.#request(rolloutUuid, report)
+  }
+
+  woken(wake: CountedWake): void {
+    this.#woken(wake.serviceUuid, wake)
+    if (wake.rolloutUuid !== undefined) this.#woken(wake.rolloutUuid, wake)
+  }
+
+  /** Returns the counts and begins again from zero. */
+  take(): TrafficOfServices {
+    const taken = this.#byUuid
+    if (taken.size > 0) this.#byUuid = new Map()
+    return taken
+  }
+
+  #request(uuid: string, { status, protocol, totalUs }: CountedRequest): void {
+    const { requests, durations } = this.#of(uuid)
     const statusClass = statusClassOf(status)
     requests[statusClass] = (requests[statusClass] ?? 0) + 1
     if (protocol !== HttpProtocol.WebSocket) count(durations, requestBoundsSeconds, totalUs)
   }
 
-  woken(serviceUuid: string, { kind, wakeUs }: { readonly kind: StartKind; readonly wakeUs: number }): void {
-    const { wakes } = this.#of(serviceUuid)
+  #woken(uuid: string, { kind, wakeUs }: CountedWake): void {
+    const { wakes } = this.#of(uuid)
     count((wakes[kind] ??= empty(wakeBoundsSeconds)), wakeBoundsSeconds, wakeUs)
   }
 
-  /** Returns the counts and begins again from zero. */
-  take(): TrafficOfServices {
-    const taken = this.#byService
-    if (taken.size > 0) this.#byService = new Map()
-    return taken
-  }
-
-  #of(serviceUuid: string): Counts {
-    let counts = this.#byService.get(serviceUuid)
+  #of(uuid: string): Counts {
+    let counts = this.#byUuid.get(uuid)
     if (counts === undefined) {
       counts = { requests: {}, durations: empty(requestBoundsSeconds), wakes: {} }
-      this.#byService.set(serviceUuid, counts)
+      this.#byUuid.set(uuid, counts)
     }
     return counts
   }

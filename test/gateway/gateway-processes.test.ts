@@ -5,7 +5,13 @@ import { once } from 'node:events'
 import { createServer, connect } from 'node:net'
 import process from 'node:process'
 import { connect as connectTls } from 'node:tls'
-import { GatewayScene, gatewayProgram, sceneHost, servingProcesses } from '../support/gateway-scene.ts'
+import {
+  GatewayScene,
+  gatewayProgram,
+  sceneHost,
+  sceneServiceUuid,
+  servingProcesses,
+} from '../support/gateway-scene.ts'
 import { readAll } from '../support/gateway-http.ts'
 import { sendPaced } from '../support/paced-requests.ts'
 import { commandLineOf } from '../support/processes.ts'
@@ -85,6 +91,23 @@ describe('a gateway with two serving processes', function () {
     process.kill(servingProcesses(pid())[0] ?? 0, 'SIGKILL')
     await until('its end is noticed', () => said.includes('a serving process ended with'), { limitMs })
     assert.equal(await scene.metric(line), load.answered)
+  })
+
+  it('divides the traffic of a rollout in both of them, and tells what the new version got in both', async () => {
+    scene.rollout = { uuid: 'rollout-1', percent: 50, held: false }
+    await start()
+    const load = sendPaced({ port: scene.port, host: sceneHost, keepAlive: false })
+    await load.more(100)
+    await load.end()
+    const counted = async (uuid: string): Promise<number> =>
+      (await scene.traffic(sceneServiceUuid, 'rollout-1'))[uuid]?.requests['2xx'] ?? 0
+    await until('all requests are counted', async () => (await counted(sceneServiceUuid)) === load.answered, {
+      limitMs,
+    })
+    // Each process divides by itself, so each may be at most one request behind.
+    const toNew = await counted('rollout-1')
+    assert.ok(toNew <= load.answered / 2 && toNew >= load.answered / 2 - 2, `${toNew} of ${load.answered}`)
+    assert.deepEqual(Object.keys(await scene.traffic(sceneServiceUuid)), [sceneServiceUuid])
   })
 
   it('resumes a TLS session in whichever of them the next connection is', async () => {

@@ -220,6 +220,21 @@ describe('the table of routes', () => {
       assert.deepEqual(problems, [])
     })
 
+    it('is loaded with the rollouts and the instances of their new versions', async () => {
+      const rollout = { uuid: 'r', percent: 5, held: true }
+      const withRollout: RouteLine[] = [service('a', 'a.example'), instance('next', 'a')].map((line) => {
+        if (line.kind === 'service') return { ...line, service: { ...line.service, rollout } }
+        return line.kind === 'instance' ? { ...line, instance: { ...line.instance, isNext: true } } : line
+      })
+      await write([node, ...withRollout])
+      const loaded = await load()
+      assert.deepEqual(loaded?.service('a')?.rollout, rollout)
+      assert.equal(loaded.instance('next')?.isNext, true)
+      assert.equal(loaded.hasRollout('r'), true)
+      tell(loaded, [service('a', 'a.example')])
+      assert.equal(loaded.hasRollout('r'), false)
+    })
+
     it('can be read by its owner alone: it holds keys', async () => {
       await write(all)
       assert.deepEqual(readdirSync(directory), ['routes.jsonl'])

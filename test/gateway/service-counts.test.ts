@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createHealthServer } from '../../src/bin/gateway-health.ts'
 import { createPartClient, PartUnreachable } from '../../src/control/part-client.ts'
 import { StartKind } from '../../src/domain/instance/start-report.ts'
-import type { RouteLine, RouteService } from '../../src/domain/service/route-feed.ts'
+import type { RouteLine } from '../../src/domain/service/route-feed.ts'
 import { HttpProtocol } from '../../src/gateway/http/request-observer.ts'
 import { ServiceTotals } from '../../src/gateway/processes/service-totals.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
@@ -16,24 +16,32 @@ function request(
   serviceUuid: string | undefined,
   status: number,
   totalMs: number,
-  protocol: HttpProtocol = HttpProtocol.Http1,
+  over: { readonly protocol?: HttpProtocol; readonly rolloutUuid?: string } = {},
 ) {
-  return { serviceUuid, status, protocol, totalUs: totalMs * millisecondUs }
+  const defaults = { protocol: HttpProtocol.Http1, rolloutUuid: undefined }
+  return { serviceUuid, status, totalUs: totalMs * millisecondUs, ...defaults, ...over }
+}
+
+function service(uuid: string, rolloutUuid?: string): RouteLine {
+  const limits = { softLimit: 1, hardLimit: 1 }
+  const rollout = rolloutUuid === undefined ? {} : { rollout: { uuid: rolloutUuid, percent: 5, held: false } }
+  return { kind: 'service', service: { uuid, name: uuid, domains: [], ports: [], ...limits, ...rollout } }
+}
+
+/** Applies a block to the table, and then to the totals, as the main process does. */
+function applyBlock(table: RouteTable, totals: ServiceTotals, ...lines: readonly RouteLine[]): void {
+  const block: readonly RouteLine[] = [
+    { kind: 'begin', snapshot: false },
+    ...lines,
+    { kind: 'end', revision: '2' },
+  ]
+  for (const line of block) table.apply(line)
+  totals.applied(block)
 }
 
 function tableWith(...uuids: readonly string[]): RouteTable {
   const table = new RouteTable({ builtIn: [] })
-  const services = uuids.map((uuid): RouteLine => {
-    const service: RouteService = {
-      uuid,
-      name: uuid,
-      domains: [],
-      ports: [],
-      softLimit: 1,
-      hardLimit: 1,
-    }
-    return { kind: 'service', service }
-  })
+  const services = uuids.map((uuid) => service(uuid))
   for (const line of [
     { kind: 'begin', snapshot: true },
     ...services,
@@ -53,9 +61,14 @@ describe('the counts of services', () => {
       [503, 20_000],
     ] as const)
       counts.request(request('a', status, totalMs))
-    counts.request(request('a', 101, 3_600_000, HttpProtocol.WebSocket))
+    counts.request(request('a', 101, 3_600_000, { protocol: HttpProtocol.WebSocket }))
     counts.request(request(undefined, 404, 1))
-    counts.woken('a', { kind: StartKind.Restore, wakeUs: 120 * millisecondUs })
+    counts.woken({
+      serviceUuid: 'a',
+      rolloutUuid: undefined,
+      kind: StartKind.Restore,
+      wakeUs: 120 * millisecondUs,
+    })
     const taken = counts.take()
     assert.deepEqual([...taken.keys()], ['a'])
     const { requests, durations, wakes } = taken.get('a')!
@@ -76,14 +89,39 @@ describe('the counts of services', () => {
     }
     assert.deepEqual(totals.of(['a', 'unknown', 'deleted before'])['a']?.requests, { '2xx': 2 })
     assert.deepEqual(Object.keys(totals.of(['a', 'unknown', 'deleted before'])), ['a'])
-    const block: readonly RouteLine[] = [
-      { kind: 'begin', snapshot: false },
-      { kind: 'gone', what: 'service', id: 'a' },
-      { kind: 'end', revision: '2' },
-    ]
-    for (const line of block) table.apply(line)
-    totals.applied(block)
+    applyBlock(table, totals, { kind: 'gone', what: 'service', id: 'a' })
     assert.deepEqual(Object.keys(totals.of(['a', 'b'])), ['b'])
+  })
+
+  it('have what the new version of a rollout was given twice: for the service and for the rollout', () => {
+    const counts = new ServiceCounts()
+    counts.request(request('a', 200, 1))
+    counts.request(request('a', 502, 70, { rolloutUuid: 'r' }))
+    counts.woken({ serviceUuid: 'a', rolloutUuid: 'r', kind: StartKind.Restore, wakeUs: 1 })
+    const taken = counts.take()
+    assert.deepEqual(taken.get('a')?.requests, { '2xx': 1, '5xx': 1 })
+    assert.deepEqual(taken.get('r')?.requests, { '5xx': 1 })
+    assert.deepEqual(taken.get('r')?.durations.counts, [0, 0, 1, 0, 0, 0, 0, 0, 0])
+    assert.deepEqual(taken.get('r')?.wakes, taken.get('a')?.wakes)
+  })
+
+  it('of a rollout are forgotten with it, and with its service', () => {
+    const table = tableWith('a', 'b')
+    const totals = new ServiceTotals(table)
+    const counted = (): readonly string[] => {
+      const counts = new ServiceCounts()
+      for (const uuid of ['a', 'b']) counts.request(request(uuid, 200, 1, { rolloutUuid: `r-${uuid}` }))
+      totals.add(counts.take())
+      return Object.keys(totals.of(['a', 'b', 'r-a', 'r-b']))
+    }
+    assert.deepEqual(counted(), ['a', 'b'])
+    applyBlock(table, totals, service('a', 'r-a'), service('b', 'r-b'))
+    assert.deepEqual(counted(), ['a', 'b', 'r-a', 'r-b'])
+    applyBlock(table, totals, service('a'))
+    assert.deepEqual(Object.keys(totals.of(['a', 'b', 'r-a', 'r-b'])), ['a', 'b', 'r-b'])
+    assert.deepEqual(counted(), ['a', 'b', 'r-b'])
+    applyBlock(table, totals, { kind: 'gone', what: 'service', id: 'b' })
+    assert.deepEqual(Object.keys(totals.of(['a', 'b', 'r-a', 'r-b'])), ['a'])
   })
 
   it('are told to the API, which has the token of gateways, and to nobody else', async () => {

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { feedBeatMs } from '../../src/domain/service/route-feed.ts'
-import type { RouteLine } from '../../src/domain/service/route-feed.ts'
+import type { RouteLine, RouteRollout } from '../../src/domain/service/route-feed.ts'
+import type { TrafficAnswer } from '../../src/domain/service/service-traffic.ts'
 import { beatIntervalMs } from '../../src/domain/standby/lease-protocol.ts'
 import { rememberedPorts } from '../../src/launch/ports.ts'
 import { jsonLine } from '../../src/primitives/json-lines.ts'
@@ -17,6 +18,7 @@ import { commandLineOf, familyOf } from './processes.ts'
 const checkout = path.resolve(import.meta.dirname, '../..')
 const token = 'the-token-of-the-gateway'
 export const sceneHost = 'web.test'
+export const sceneServiceUuid = '5a3ce2a4-5c43-4b0c-94f4-3d2e9f5d4a11'
 
 /** Everything that a real gateway needs around it: an API with routes, a host, and one instance on it. */
 export class GatewayScene {
@@ -24,6 +26,8 @@ export class GatewayScene {
   /** With this offset all public ports are below 32 768, where the ports of connections begin. */
   readonly offset = randomInt(10_000, 27_000)
   readonly metricsPort: number
+  /** If it is set before the gateway starts, a second instance is of the new version. */
+  rollout: RouteRollout | undefined
   readonly #host: FakeLeaseServer
   readonly #api: Server
   readonly #application: Server
@@ -93,6 +97,16 @@ export class GatewayScene {
     return response?.status === 200 ? text : undefined
   }
 
+  /** What the gateway tells the API of these services and rollouts. */
+  async traffic(...services: readonly string[]): Promise<TrafficAnswer['traffic']> {
+    const response = await fetch(`http://127.0.0.1:${this.metricsPort}/services`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({ services }),
+    })
+    return ((await response.json()) as TrafficAnswer).traffic
+  }
+
   /** The value of one line of the metrics; undefined if there is no such line. */
   async metric(line: string): Promise<number | undefined> {
     const all = (await this.health('/metrics'))?.split('\n')
@@ -119,7 +133,7 @@ export class GatewayScene {
 
   #lines(): readonly RouteLine[] {
     const service = {
-      uuid: '5a3ce2a4-5c43-4b0c-94f4-3d2e9f5d4a11',
+      uuid: sceneServiceUuid,
       name: 'web',
       domains: [{ fqdn: sceneHost }, { fqdn: 'web.roost.localhost' }],
       ports: [
@@ -128,13 +142,17 @@ export class GatewayScene {
       ],
       softLimit: 10_000,
       hardLimit: 10_000,
+      ...(this.rollout === undefined ? {} : { rollout: this.rollout }),
     }
-    const instance = { uuid: 'a', name: 'a', serviceUuid: service.uuid, nodeId: 'node-1' }
+    const instance = { serviceUuid: service.uuid, nodeId: 'node-1', state: 'running' } as const
     return [
       { kind: 'begin', snapshot: true },
       { kind: 'node', node: this.#host.node },
       { kind: 'service', service },
-      { kind: 'instance', instance: { ...instance, state: 'running' } },
+      { kind: 'instance', instance: { ...instance, uuid: 'a', name: 'a' } },
+      ...(this.rollout === undefined
+        ? []
+        : [{ kind: 'instance', instance: { ...instance, uuid: 'b', name: 'b', isNext: true } } as const]),
       { kind: 'end', revision: 'r1' },
     ]
   }

@@ -3,7 +3,8 @@ import { StartKind } from '../instance/start-report.ts'
 /**
  * What a gateway counted of one service since its start. An API asks each gateway, `POST /services` with
  * `{ services: uuid[] }` and `Authorization: Bearer <gateway token>`, and the answer is `TrafficAnswer`.
- * Services without traffic are left out.
+ * Services without traffic are left out. Under the UUID of a rollout it has what the new version was given,
+ * which counts for the service as well.
  */
 export interface ServiceTraffic {
   /** Requests by the class of their status. */

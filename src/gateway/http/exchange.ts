@@ -6,6 +6,8 @@ import { challengeAnswer, challengeFields } from './challenge-answer.ts'
 import type { Ongoing } from './client-connection.ts'
 import type { ClientSide } from './client-side.ts'
 import { renderErrorPage } from './error-page.ts'
+import { ClientGone } from './forwarding.ts'
+import type { Forwarding } from './forwarding.ts'
 import { HttpFailure } from './http-failure.ts'
 import type { FrontParts } from './front-parts.ts'
 import { UpstreamFault, protocolOf } from './request-observer.ts'
@@ -19,23 +21,8 @@ import type { Watched } from './sweep.ts'
 import { endsWithInstance, failureOfFault } from './upstream/upstream-fault.ts'
 import { trailerFields } from './upstream/upstream-fields.ts'
 
-/** A request under way to an instance, as the exchange sees it. */
-export interface Forwarding {
-  /** Whether the request may be sent again: that is harmless, and nothing of the answer has come. */
-  readonly repeatable?: boolean
-  abort(reason: Error): void
-  pause(): void
-  resume(): void
-  /** Called when the instance shuts down: a connection that would last has to be ended politely. */
-  goAway?(): void
-}
-
 /** Passes the request on, and tells the exchange what comes back. */
 export type Forward = (exchange: Exchange, admission: Admission) => Forwarding
-
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone'
-}
 
 /** The status in the report on a request whose client went away before it was answered. */
 const clientGoneStatus = 499
@@ -68,6 +55,8 @@ export class Exchange implements Ask, Ongoing, Watched {
   #unlisten: (() => void) | undefined
   #forwarding: Forwarding | undefined
   #requestId: string | undefined
+  /** The rollout whose new version admitted or refused the request. */
+  #rolloutUuid: string | undefined
   #status = 0
   #fault: UpstreamFault | undefined
   #method: string
@@ -307,6 +296,7 @@ export class Exchange implements Ask, Ongoing, Watched {
   #askAgain(reason: Error): void {
     this.#askedAgain = true
     this.#ends = undefined
+    this.#rolloutUuid = undefined
     this.#unlisten?.()
     this.#unlisten = undefined
     this.#forwarding?.abort(reason)
@@ -322,6 +312,7 @@ export class Exchange implements Ask, Ongoing, Watched {
       return
     }
     this.trace?.answered(result)
+    this.#rolloutUuid = result.rolloutUuid
     if (!result.admitted) return this.failWith(failureOfRefusal(result))
     this.#admission = result
     const unlisten = result.onEnd((why) => {
@@ -385,6 +376,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     const timing = this.#admission?.timing
     return {
       serviceUuid: this.#service?.uuid,
+      rolloutUuid: this.#rolloutUuid,
       instanceUuid: this.#admission?.instanceUuid,
       method: this.#method,
       status: this.#status,

@@ -8,6 +8,8 @@ export type HttpProtocol = (typeof HttpProtocol)[keyof typeof HttpProtocol]
 export interface RequestReport {
   /** The service of the request. It is absent if none was found. */
   readonly serviceUuid: string | undefined
+  /** The rollout whose new version admitted the request, or refused it; undefined if there is none. */
+  readonly rolloutUuid: string | undefined
   readonly instanceUuid: string | undefined
   readonly method: string
   /** The status that the client was answered; 499 if it went away before. */

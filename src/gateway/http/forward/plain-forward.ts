@@ -1,6 +1,7 @@
 import type { Admission } from '../../traffic.ts'
 import { BodyRelay } from './body-relay.ts'
-import type { Exchange, Forwarding } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Forwarding } from '../forwarding.ts'
 import { HttpFailure } from '../http-failure.ts'
 import type { UpstreamConnection, UpstreamRequest } from '../upstream/upstream-connection.ts'
 import { UpstreamFault } from '../request-observer.ts'
