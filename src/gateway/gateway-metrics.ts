@@ -31,6 +31,8 @@ export interface GatewayState {
 
 export interface GatewayMetrics {
   request(report: RequestReport): void
+  /** `RequestObserver` says when. */
+  fellBack(report: RequestReport): void
   woken(woken: CountedWake): void
   refused(reason: RefusalReason): void
   handshake(outcome: HandshakeOutcome): void
@@ -78,11 +80,6 @@ export function createGatewayMetrics(
     registers,
   })
   for (const kind of Object.values(StartKind)) wakes.zero({ kind })
-  const bindFailures = new Counter({
-    name: 'roost_gateway_bind_failures_total',
-    help: 'Attempts to listen on a public port that failed.',
-    registers,
-  })
   collectState(registry, state)
   collectByLabel(registry, state)
   collectExpiry(registry, state)
@@ -102,6 +99,10 @@ export function createGatewayMetrics(
       requests.add(protocol, status, totalUs / usPerSecond)
       if (fault !== undefined) this.upstreamError(fault)
     },
+    fellBack(report) {
+      services.fellBack(report)
+      if (report.fault !== undefined) this.upstreamError(report.fault)
+    },
     woken(woken) {
       services.woken(woken)
       wakes.labels(woken.kind).observe(woken.wakeUs / usPerSecond)
@@ -116,13 +117,22 @@ export function createGatewayMetrics(
       'kind',
       [...Object.values(UpstreamFault), 'connect'],
     ]),
-    bindFailed: () => bindFailures.inc(),
+    bindFailed: bindFailuresIn(registry),
     connectionClosed: counter(
       'roost_gateway_closed_connections_total',
       'Connections of clients that were closed to make room for others, by what they were.',
       ['was', Object.values(ClosedFor)],
     ),
   }
+}
+
+function bindFailuresIn(registry: Registry): () => void {
+  const failures = new Counter({
+    name: 'roost_gateway_bind_failures_total',
+    help: 'Attempts to listen on a public port that failed.',
+    registers: [registry],
+  })
+  return () => failures.inc()
 }
 
 /** Why traffic was not let in: no instance, no room for its connection, or no agreement with its client. */

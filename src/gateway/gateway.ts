@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { Balancer } from './balance/balancer.ts'
+import type { BalanceObserver } from './balance/balancer.ts'
 import type { BalanceLimits } from './balance/balance-limits.ts'
 import { admittingBuiltIn } from './built-in-services.ts'
 import type { BuiltInService } from './built-in-services.ts'
@@ -13,6 +14,7 @@ import { createGatewayMetrics } from './gateway-metrics.ts'
 import type { GatewayMetrics, GatewayState } from './gateway-metrics.ts'
 import { createHttpFront } from './http/http-front.ts'
 import type { HttpFront, HttpFrontDeps } from './http/http-front.ts'
+import type { RequestObserver } from './http/request-observer.ts'
 import { CertificateExpiry } from './listeners/certificate-expiry.ts'
 import { defaultListenerLimits } from './listeners/listener-limits.ts'
 import type { ListenerLimits } from './listeners/listener-limits.ts'
@@ -102,16 +104,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { routes, log, builtIn = [], registry = new Registry(), trustsPeer = () => false } = options
   // The parts report events to the metrics, and the metrics read the parts. So each needs the other; the
   // metrics read the parts only later, when somebody asks for them.
-  const late: { http?: HttpFront; metrics?: GatewayMetrics } = {}
+  const late: LateParts = {}
+  const told = observersOf(late)
   const services = new ServiceCounts()
   const balancer = new Balancer({
     routes,
     limits: options.balanceLimits ?? {},
     forget: (instanceUuid, boot) => late.http?.forget(instanceUuid, boot),
-    observer: {
-      woken: (woken) => late.metrics?.woken(woken),
-      refused: (reason) => late.metrics?.refused(reason),
-    },
+    observer: told.balance,
     onHostProblem: (nodeId, why) => log.warn({ nodeId, why }, 'a host can not be reached; it is tried again'),
   })
   const traffic = builtIn.length === 0 ? balancer : admittingBuiltIn(balancer, builtIn)
@@ -123,7 +123,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     trustsPeer,
     tracer: options.tracer,
     limits: options.httpLimits ?? {},
-    observer: { request: (report) => late.metrics?.request(report) },
+    observer: told.requests,
     onError: (error) => log.error({ err: error }, 'a request met a fault of the gateway'),
   })
   late.http = http
@@ -169,6 +169,23 @@ export function createGateway(options: GatewayOptions): Gateway {
       balancer.close()
     },
   }
+}
+
+interface LateParts {
+  http?: HttpFront
+  metrics?: GatewayMetrics
+}
+
+function observersOf(late: LateParts) {
+  const balance: BalanceObserver = {
+    woken: (woken) => late.metrics?.woken(woken),
+    refused: (reason) => late.metrics?.refused(reason),
+  }
+  const requests: RequestObserver = {
+    request: (report) => late.metrics?.request(report),
+    fellBack: (report) => late.metrics?.fellBack(report),
+  }
+  return { balance, requests }
 }
 
 /** Lets the clients of a gateway go. */

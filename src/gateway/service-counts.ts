@@ -50,6 +50,11 @@ export class ServiceCounts {
     if (rolloutUuid !== undefined) this.#request(rolloutUuid, report)
   }
 
+  /** A request that the new version could not serve: it is a failure for the rollout, and for nobody else. */
+  fellBack(report: CountedRequest): void {
+    if (report.rolloutUuid !== undefined) this.#request(report.rolloutUuid, report)
+  }
+
   woken(wake: CountedWake): void {
     this.#woken(wake.serviceUuid, wake)
     if (wake.rolloutUuid !== undefined) this.#woken(wake.rolloutUuid, wake)

@@ -22,6 +22,8 @@ export interface Ask {
   /** What is counted by the limits: every HTTP request, or the open connection. */
   readonly kind: 'request' | 'connection'
   readonly signal: AbortSignal
+  /** Whether a rollout's new version does not get it, because it accepted no connection for it before. */
+  readonly onlyCurrent?: boolean
   /** Has the place of the request's wait in its trace, if it is traced. */
   readonly trace?: { readonly wait: string | undefined } | undefined
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { RouteRollout, RouteService } from '../../src/domain/service/route-feed.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
@@ -168,11 +168,11 @@ describe('requests while a rollout changes', function () {
 
   it('that wait for the new version go on waiting for it when it becomes the only one', async () => {
     host.answer = ({ instance }) => (instance === 'new' ? undefined : {})
-    given(oldAndNew, { rollout: rollout(100) }, { maxWaitMs: 400 })
+    given(oldAndNew, { rollout: rollout(100) }, { maxWaitMs: 2_000 })
     const all = asked(5)
     const open = await host.next('open')
     scene.change(undefined, [['new', 'starting']])
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    await delay(1_100)
     assert.equal(scene.balancer.queued, 5)
     assert.equal(host.all('withdraw').length, 0)
     host.open(open)
@@ -182,14 +182,22 @@ describe('requests while a rollout changes', function () {
   it('that wait for the current version have all of their time once the rollout is over', async () => {
     host.answer = () => undefined
     given(oldAndNew, { rollout: rollout(1) }, { maxWaitMs: 400 })
-    const [waiting] = asked(1)
+    const beganMs = performance.now()
+    const all = asked(1)
     await host.next('open')
     scene.change(undefined, [['old', 'starting']])
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    assert.deepEqual(await takersOf(all), { 'timed-out': 1 })
+    assert(performance.now() - beganMs > 390)
+  })
+
+  it('and that came before it wait longer for the current version than those that the new one may get', async () => {
+    host.answer = ({ instance }) => (instance === 'old' ? undefined : {})
+    given([['old', 'running']], {}, { maxWaitMs: 2_000 })
+    const before = asked(1)
+    scene.change(rollout(1))
+    assert.deepEqual(await takersOf(asked(1)), { new: 1 })
     assert.equal(scene.balancer.queued, 1)
-    const beganMs = performance.now()
-    assert.deepEqual(await takersOf([waiting!]), { 'timed-out': 1 })
-    assert(performance.now() - beganMs > 50)
+    assert.deepEqual(await takersOf(before), { new: 1 })
   })
 
   it('in flight at an instance that changes its version are counted there as before', async () => {

@@ -151,7 +151,7 @@ describe('a service during a rollout', function () {
             if (instance !== first || reason === 'hard-limit') return { boot: 1 }
             return { kind: 'refused', instance, epoch, reason: 'failed', message, retryAfterMs: 9_000 }
           }
-          given([], over, reason === 'timed-out' ? { maxWaitMs: 200 } : {})
+          given([], over, reason === 'timed-out' ? { maxWaitMs: 2_000 } : {})
           const percent = first === 'new' ? 100 : 1
           scene.change(rollout(percent), first === 'new' ? told : mirrored(told))
           const second = first === 'new' ? 'old' : 'new'
@@ -229,15 +229,15 @@ describe('a service during a rollout', function () {
 
     it('after half of the time, so that the other one has as much', async () => {
       host.answer = () => undefined
-      given(oldAndNew, { rollout: rollout(100) }, { maxWaitMs: 400 })
+      given(oldAndNew, { rollout: rollout(100) }, { maxWaitMs: 2_000 })
       const startMs = performance.now()
       const waiting = scene.admit()
       const late = await host.next('open', 2)
       assert.equal(late.instance, 'old')
-      assert(performance.now() - startMs < 390, 'the second version is asked before the time is over')
+      assert(performance.now() - startMs < 1_900, 'the second version is asked before the time is over')
       const outcome = await waiting
       assert(!outcome.admitted && outcome.reason === 'timed-out' && outcome.rolloutUuid === 'rollout-1')
-      assert(performance.now() - startMs >= 395)
+      assert(performance.now() - startMs > 1_900)
     })
   })
 })

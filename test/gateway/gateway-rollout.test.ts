@@ -27,7 +27,8 @@ describe('a gateway during a rollout', function () {
   let newResponds: (socket: Socket) => void
 
   beforeEach(async () => {
-    all = await PublicGateway.start()
+    // No boot counts as fresh, so a refused connection is an answer at once.
+    all = await PublicGateway.start({ balanceLimits: { freshMs: 0 } })
     all.respond = answering('200 OK')
     newResponds = answering('500 Broken')
     newApplication = createServer({ allowHalfOpen: true }, (socket) => newResponds(socket))
@@ -111,6 +112,42 @@ describe('a gateway during a rollout', function () {
     all.tell({ kind: 'service', service: all.service })
     for (let each = 0; each < 10; each++) await ask()
     assert.equal(all.gateway.takeServiceCounts().has(rolloutUuid), false)
+  })
+
+  it('whose new version accepts no connection gives everything to the current one, and tells it as failures', async () => {
+    newApplication.close()
+    await once(newApplication, 'close')
+    all.respond = (socket) => {
+      let text = ''
+      socket.on('data', (chunk: Buffer) => {
+        text += String(chunk)
+        if (text === 'tcp') return socket.end(text)
+        const isWhole = text.startsWith('POST')
+          ? /body(\r\n0\r\n\r\n)?$/.test(text)
+          : text.endsWith('\r\n\r\n')
+        return isWhole && socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      })
+    }
+    begin(100)
+    for (const request of [
+      'GET / HTTP/1.1\r\n\r\n',
+      'POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody',
+      'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n',
+      'GET / HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    ]) {
+      const client = all.client(443)
+      const connection = request.includes('Upgrade') ? 'Upgrade' : 'close'
+      client.write(request.replace('\r\n', `\r\nHost: ${testHost}\r\nConnection: ${connection}\r\n`))
+      assert.match(String(await everything(client)), /^HTTP\/1\.1 200 /)
+      client.destroy()
+    }
+    const client = all.client(tcpPort)
+    client.write('tcp')
+    assert.equal(String(await everything(client)), 'tcp')
+    // The service has no failure. The rollout has one for each request: whoever carries it out has to see it.
+    assert.deepEqual(requestsOf(all.gateway.takeServiceCounts()), [{ '2xx': 4 }, { '5xx': 4 }])
+    assert.equal(await all.metric('roost_gateway_upstream_errors_total{kind="refused"}'), 4)
+    assert.equal(await all.metric('roost_gateway_upstream_errors_total{kind="connect"}'), 1)
   })
 
   it('counts wakes of the new version', async () => {

@@ -103,9 +103,10 @@ export class ServiceVersions {
   }
 
   /** Returns the group that gets a request which `group` refused. */
-  #otherThan(group: ServiceBalance): ServiceBalance | undefined {
+  #otherThan(group: ServiceBalance, ask: Ask): ServiceBalance | undefined {
     if (this.#rollout === undefined) return undefined
-    return group === this.#current ? this.#nextWithShare : this.#current
+    if (group !== this.#current) return this.#current
+    return ask.onlyCurrent === true ? undefined : this.#nextWithShare
   }
 
   #groupOf(service: RouteService): ServiceBalance {
@@ -124,15 +125,16 @@ export class ServiceVersions {
 
   #divide(ask: Ask, rollout: RouteRollout): Admission | Refusal | Promise<Admission | Refusal> {
     if (rollout.held) return this.#hold(ask)
-    const first = this.#choose(rollout)
+    const first = this.#choose(ask, rollout)
     const outcome = first.admit(ask)
     if (outcome instanceof Promise || outcome.admitted || outcome.reason === 'aborted') return outcome
     const refusal = this.#told(first, outcome)
-    const second = this.#otherThan(first)?.admit(ask, refusal)
+    const second = this.#otherThan(first, ask)?.admit(ask, refusal)
     return second instanceof Promise || second?.admitted === true ? second : refusal
   }
 
-  #choose({ percent }: RouteRollout): ServiceBalance {
+  #choose(ask: Ask, { percent }: RouteRollout): ServiceBalance {
+    if (ask.onlyCurrent === true) return this.#current
     this.#owed += percent
     if (this.#owed < wholePercent || this.#next === undefined) return this.#current
     this.#owed -= wholePercent
@@ -175,7 +177,7 @@ export class ServiceVersions {
     const nowMs = this.#owner.nowMs()
     const endMs = this.#endMs(waiter)
     const isFirst =
-      waiter.refusal === undefined && group !== undefined && this.#otherThan(group) !== undefined
+      waiter.refusal === undefined && group !== undefined && this.#otherThan(group, waiter.ask) !== undefined
     waiter.untilMs = isFirst ? nowMs + Math.max(0, endMs - nowMs) / 2 : endMs
   }
 
@@ -195,7 +197,8 @@ export class ServiceVersions {
     if (rollout.percent <= 0) return [...held, ...(this.#next?.giveAway() ?? [])]
     if (rollout.percent < wholePercent) return held
     // Those that the next version refused go on waiting for the current one.
-    return [...held, ...this.#current.giveAway(({ refusal }) => refusal === undefined)]
+    const isFirst = ({ ask, refusal }: Waiter): boolean => refusal === undefined && ask.onlyCurrent !== true
+    return [...held, ...this.#current.giveAway(isFirst)]
   }
 
   /** Lets a waiter wait where new requests would. */
@@ -203,7 +206,7 @@ export class ServiceVersions {
     const rollout = this.#rollout
     waiter.refusal = undefined
     if (rollout?.held !== true) {
-      return this.#give(waiter, rollout === undefined ? this.#current : this.#choose(rollout))
+      return this.#give(waiter, rollout === undefined ? this.#current : this.#choose(waiter.ask, rollout))
     }
     this.#limit(waiter, undefined)
     this.#held.add(waiter)
@@ -218,7 +221,7 @@ export class ServiceVersions {
   #refused(group: ServiceBalance, waiter: Waiter, refusal: Refusal): void {
     if (refusal.reason === 'aborted') return waiter.settle(refusal)
     if (waiter.refusal !== undefined) return waiter.settle(waiter.refusal)
-    const other = this.#otherThan(group)
+    const other = this.#otherThan(group, waiter.ask)
     if (other !== undefined) {
       waiter.refusal = this.#told(group, refusal)
       return this.#give(waiter, other)

@@ -6,6 +6,7 @@ import { challengeAnswer, challengeFields } from './challenge-answer.ts'
 import type { Ongoing } from './client-connection.ts'
 import type { ClientSide } from './client-side.ts'
 import { renderErrorPage } from './error-page.ts'
+import type { RenderedPage } from './error-page.ts'
 import { ClientGone } from './forwarding.ts'
 import type { Forwarding } from './forwarding.ts'
 import { HttpFailure } from './http-failure.ts'
@@ -55,6 +56,7 @@ export class Exchange implements Ask, Ongoing, Watched {
   #unlisten: (() => void) | undefined
   #forwarding: Forwarding | undefined
   #requestId: string | undefined
+  onlyCurrent = false
   /** The rollout whose new version admitted or refused the request. */
   #rolloutUuid: string | undefined
   #status = 0
@@ -213,8 +215,10 @@ export class Exchange implements Ask, Ongoing, Watched {
     const reason = error instanceof Error ? error : new Error('the instance failed')
     if (this.#mayAskAgain(fault)) return this.attempt(() => this.#askAgain(reason))
     this.#fault = fault
+    const failure = failureOfFault(fault, this.#ends)
+    if (this.#mayFallBack()) return this.attempt(() => this.#fallBack(failure))
     this.#forwarding?.abort(reason)
-    this.failWith(failureOfFault(fault, this.#ends))
+    this.failWith(failure)
   }
 
   /** Answers with a page if that is still possible. */
@@ -293,6 +297,18 @@ export class Exchange implements Ask, Ongoing, Watched {
     return this.#forwarding === undefined ? this.#forwardedAtMs === 0 : this.#forwarding.repeatable === true
   }
 
+  /** A new version that accepts no connection must cost no request. */
+  #mayFallBack(): boolean {
+    return this.#rolloutUuid !== undefined && !this.onlyCurrent && this.#forwarding?.unsent === true
+  }
+
+  #fallBack(failure: HttpFailure): void {
+    this.parts.observer?.fellBack?.({ ...this.#report(performance.now()), status: failure.status })
+    this.#fault = undefined
+    this.onlyCurrent = true
+    this.#askAgain(failure)
+  }
+
   #askAgain(reason: Error): void {
     this.#askedAgain = true
     this.#ends = undefined
@@ -331,35 +347,25 @@ export class Exchange implements Ask, Ongoing, Watched {
   }
 
   #prove(keyAuthorization: string): void {
-    this.#give(200, challengeFields(keyAuthorization), keyAuthorization)
+    this.#give(200, { fields: challengeFields(keyAuthorization), body: keyAuthorization })
     this.finish()
   }
 
   #redirect(location: string): void {
     const message = 'This page is on another port.'
-    const { fields, body } = renderErrorPage({
-      status: 308,
-      message,
-      accept: this.head?.accept ?? '',
-      location,
-    })
-    this.#give(308, fields, body)
+    const accept = this.head?.accept ?? ''
+    this.#give(308, renderErrorPage({ status: 308, message, accept, location }))
     this.finish()
   }
 
-  #page(failure: HttpFailure): void {
-    const { fields, body } = renderErrorPage({
-      status: failure.status,
-      message: failure.message,
-      accept: this.head?.accept ?? '',
-      requestId: this.#requestId,
-      retryAfterMs: failure.retryAfterMs,
-      allow: failure.status === 405 ? 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' : undefined,
-    })
-    this.#give(failure.status, fields, body)
+  #page({ status, message, retryAfterMs }: HttpFailure): void {
+    const accept = this.head?.accept ?? ''
+    const allow = status === 405 ? 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' : undefined
+    const requestId = this.#requestId
+    this.#give(status, renderErrorPage({ status, message, accept, requestId, retryAfterMs, allow }))
   }
 
-  #give(status: number, fields: readonly string[], body: string): void {
+  #give(status: number, { fields, body }: RenderedPage): void {
     this.#status = status
     this.client.abandonBody()
     const lower = this.client.connection.http2

@@ -35,6 +35,11 @@ export type UpstreamFault = (typeof UpstreamFault)[keyof typeof UpstreamFault]
 
 export interface RequestObserver {
   request(report: RequestReport): void
+  /**
+   * Called for a request that the new version of a rollout accepted no connection for, and that is now given
+   * to the current one. The report is what `request` would have told if there were no other version.
+   */
+  fellBack?(report: RequestReport): void
 }
 
 export function protocolOf(head: RequestHead | undefined, http2: boolean): HttpProtocol {

@@ -4,7 +4,7 @@ import { Standing } from '../clients/connection-use.ts'
 import type { ConnectionUse } from '../clients/connection-use.ts'
 import { defaultHttpLimits } from '../http/http-limits.ts'
 import { connectUpstream } from '../http/upstream/upstream-address.ts'
-import type { Admission, Traffic } from '../traffic.ts'
+import type { Admission, Refusal, Traffic } from '../traffic.ts'
 import { TcpRelay } from './tcp-relay.ts'
 
 export interface TcpFront {
@@ -41,17 +41,28 @@ export function createTcpFront(options: {
       })
       // A client may end its side while it waits, and still want the answer to what it has sent. So the end
       // of its side does not count as the end of the connection.
-      const take = (admission: Admission): void => connectTo(admission, use, options.onUpstreamError)
-      const outcome = options.traffic.admit({ service, port, kind: 'connection', signal: gone.signal })
-      if (!(outcome instanceof Promise)) {
-        if (outcome.admitted) take(outcome)
-        else socket.destroy()
-        return use
+      const take = (outcome: Admission | Refusal): void => {
+        if (!outcome.admitted) socket.destroy()
+        else connectTo(outcome, use, (error) => failed(outcome, error))
       }
-      void outcome.then((later) => {
-        if (later.admitted) take(later)
+      const ask = (onlyCurrent: boolean): void => {
+        const outcome = options.traffic.admit({
+          service,
+          port,
+          kind: 'connection',
+          signal: gone.signal,
+          onlyCurrent,
+        })
+        if (outcome instanceof Promise) void outcome.then(take)
+        else take(outcome)
+      }
+      const failed = ({ rolloutUuid }: Admission, error: Error): void => {
+        options.onUpstreamError?.(error)
+        // A new version that accepts no connection must cost no connection of a client.
+        if (rolloutUuid !== undefined) ask(true)
         else socket.destroy()
-      })
+      }
+      ask(false)
       return use
     },
     get connectionCount() {
@@ -91,7 +102,8 @@ class TcpUse implements ConnectionUse {
   }
 }
 
-function connectTo(admission: Admission, use: TcpUse, onUpstreamError?: (error: Error) => void): void {
+/** `failed` is called if the instance accepts no connection. The admission is over by then. */
+function connectTo(admission: Admission, use: TcpUse, failed: (error: Error) => void): void {
   const { client } = use
   if (client.destroyed) {
     admission.done()
@@ -108,9 +120,8 @@ function connectTo(admission: Admission, use: TcpUse, onUpstreamError?: (error: 
         use.relay.start()
         return
       }
-      onUpstreamError?.(result)
       admission.done()
-      client.destroy()
+      failed(result)
     },
   )
   const gone = (): void => {

@@ -38,6 +38,10 @@ class ExactForward implements Forwarding {
     })
   }
 
+  get unsent(): boolean {
+    return this.#request === undefined
+  }
+
   abort(): void {
     this.#over = true
     this.#giveUp?.()

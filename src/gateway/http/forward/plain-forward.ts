@@ -36,6 +36,7 @@ class PlainForward implements Forwarding, UpstreamRequest {
   #connection: UpstreamConnection | undefined
   #retried = false
   #retrying: NodeJS.Timeout | undefined
+  #sent = false
   /** Whether some of the answer has come. If so, the request is not sent again. */
   #answered = false
   #aborted = false
@@ -58,6 +59,10 @@ class PlainForward implements Forwarding, UpstreamRequest {
 
   get repeatable(): boolean {
     return !this.#answered && !this.#hasBody && repeatable.has(this.method)
+  }
+
+  get unsent(): boolean {
+    return !this.#sent
   }
 
   send(): void {
@@ -86,6 +91,7 @@ class PlainForward implements Forwarding, UpstreamRequest {
   }
 
   ready(): void {
+    this.#sent = true
     this.#connection?.send(this.#head)
     const body = this.#body
     if (body === undefined) return

@@ -46,6 +46,10 @@ class WebSocketForward implements Forwarding {
     })
   }
 
+  get unsent(): boolean {
+    return this.#request === undefined
+  }
+
   abort(): void {
     this.#over = true
     this.#giveUp()
