@@ -3,6 +3,13 @@
  * name as the host name. The program has one thread and poll(2), and is so small that it listens at once
  * after the boot. It has keep-alive, so that a benchmark measures the platform. SIGTERM ends it with exit
  * code 0.
+ *
+ * With variables it is a version that one can tell from others, or a bad one, to try rollouts:
+ *   GREETING      is answered in place of "Hello from <host name>"
+ *   STATUS        the status of every answer
+ *   SILENT        if it is set, nothing ever listens
+ *   END_AFTER_S   after so many seconds it ends with exit code 3
+ *   LEAK_MB_PER_S so much memory it takes each second and never gives back
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,6 +22,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../listening.h"
@@ -32,7 +40,7 @@ static struct pollfd polled[MAX_CONNECTIONS + 1];
 static struct connection *connections[MAX_CONNECTIONS + 1];
 static nfds_t polled_count = 1;
 static volatile sig_atomic_t stopping;
-static char answer[512];
+static char answer[768];
 static size_t answer_bytes;
 
 static void stop(int signal) {
@@ -42,12 +50,55 @@ static void stop(int signal) {
 
 static void make_answer(void) {
   char name[128] = "";
-  char body[160];
+  char body[320];
+  const char *greeting = getenv("GREETING");
+  const char *status = getenv("STATUS");
   gethostname(name, sizeof name - 1);
-  int body_bytes = snprintf(body, sizeof body, "Hello from %s\n", name);
-  answer_bytes = (size_t)snprintf(answer, sizeof answer,
-                                  "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s",
-                                  body_bytes, body);
+  if (greeting)
+    snprintf(body, sizeof body, "%.256s\n", greeting);
+  else
+    snprintf(body, sizeof body, "Hello from %s\n", name);
+  answer_bytes = (size_t)snprintf(
+      answer, sizeof answer, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n\r\n%s",
+      status ? atoi(status) % 1000 : 200, status ? "As asked" : "OK", strlen(body), body);
+}
+
+static long long now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* The number in a variable; -1 if it is not set. */
+static long number_in(const char *variable) {
+  const char *value = getenv(variable);
+  return value ? atol(value) : -1;
+}
+
+/* Takes memory that is never given back. The pages are written, so that they are really taken. */
+static void leak(long megabytes) {
+  size_t bytes = (size_t)megabytes << 20;
+  char *taken = malloc(bytes);
+  if (taken) memset(taken, 1, bytes);
+}
+
+/* Does what bad versions do each second. Returns how long to wait for requests; NULL: for ever. */
+static const struct timespec *misbehave(void) {
+  static const struct timespec second = {.tv_sec = 1};
+  static long long begin_ms, leaked_ms;
+  static long end_after_s, leak_mb;
+  if (!begin_ms) {
+    begin_ms = leaked_ms = now_ms();
+    end_after_s = number_in("END_AFTER_S");
+    leak_mb = number_in("LEAK_MB_PER_S");
+  }
+  if (end_after_s < 0 && leak_mb < 0) return NULL;
+  if (end_after_s >= 0 && now_ms() - begin_ms >= end_after_s * 1000) exit(3);
+  if (leak_mb > 0 && now_ms() - leaked_ms >= 1000) {
+    leak(leak_mb);
+    leaked_ms = now_ms();
+  }
+  return &second;
 }
 
 static const char *header(const char *head, const char *name) {
@@ -131,10 +182,13 @@ int main(void) {
   sigaddset(&while_working, SIGINT);
   sigprocmask(SIG_BLOCK, &while_working, NULL);
   make_answer();
+  if (getenv("SILENT"))
+    while (!stopping) ppoll(NULL, 0, NULL, &while_waiting);
+  if (stopping) return 0;
   polled[0] = (struct pollfd){.fd = listen_on(PORT), .events = POLLIN};
   dprintf(1, "listening on %d\n", PORT);
   while (!stopping) {
-    if (ppoll(polled, polled_count, NULL, &while_waiting) <= 0) continue;
+    if (ppoll(polled, polled_count, misbehave(), &while_waiting) <= 0) continue;
     for (nfds_t at = polled_count - 1; at > 0; at--)
       if (polled[at].revents && !receive(at)) drop(at);
     if (polled[0].revents) accept_one(polled[0].fd);

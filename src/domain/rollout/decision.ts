@@ -206,12 +206,11 @@ function goBack(facts: RolloutFacts, nowMs: number): RolloutMove {
   if (!facts.revives || old.length === 0) return { kind: 'turn-back' }
   const sick = sickOf(old, plan)
   if (sick === undefined && !isPending(Side.Old, facts)) return { kind: 'turn-back' }
-  if (isLate(facts, nowMs)) {
-    const why = sick === undefined ? 'its turn did not come' : whyIn(sick)
+  // Without its volume, the old version must not start, however long that takes.
+  if (sick !== undefined && isLate(facts, nowMs) && !isPending(Side.Old, facts)) {
+    const reason = `${sick.name} of the old version did not come up: ${whyIn(sick)}`
     // Without volumes the new version serves all the while.
-    if (!hasVolumes)
-      return { kind: 'stay', reason: `${sick?.name} of the old version did not come up: ${why}` }
-    return { kind: 'turn-back' }
+    return { kind: hasVolumes ? 'turn-back' : 'stay', reason }
   }
   return handOverTo(Side.Old, facts) ?? checked(Side.Old, facts, nowMs)
 }
