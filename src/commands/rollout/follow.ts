@@ -1,6 +1,7 @@
 import { ApiFailure } from '../../client/api-failure.ts'
 import { one } from '../../client/answers.ts'
 import { pause } from '../../client/pause.ts'
+import { RolloutPhase } from '../../domain/rollout/phase.ts'
 import { CommandFailure, ExitCode } from '../command-failure.ts'
 import { withProgress } from '../progress.ts'
 import type { Session } from '../session.ts'
@@ -30,8 +31,7 @@ export async function follow(session: Session, { service, rollout, wanted }: Fol
   const asBefore = wanted === 'old' ? stateOf(rollout) : undefined
   let now = rollout
   for (;;) {
-    const isOver = servingVersion(now) !== undefined && stateOf(now) !== asBefore
-    if (isOver) break
+    if (stateOf(now) !== asBefore && isOver(now, wanted)) break
     const text =
       stateOf(now) === asBefore ? `${name} is asked to go back` : sentenceOf({ name, rollout: now })
     session.tell(text)
@@ -40,6 +40,16 @@ export async function follow(session: Session, { service, rollout, wanted }: Fol
   const text = sentenceOf({ name, rollout: now })
   if (servingVersion(now) !== wanted) throw new CommandFailure(text)
   session.answer({ json: now, text })
+}
+
+/**
+ * The new version may have got its place in the moment in which going back was asked for. It goes back all
+ * the same, unless a reason says that it stays.
+ */
+function isOver(rollout: Rollout, wanted: Followed['wanted']): boolean {
+  const goesBackStill =
+    wanted === 'old' && rollout.phase === RolloutPhase.Kept && rollout.reason === undefined
+  return servingVersion(rollout) !== undefined && !goesBackStill
 }
 
 /** What tells a state of a rollout from another one. */

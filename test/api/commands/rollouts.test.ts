@@ -163,6 +163,17 @@ describe('the commands about rollouts', function () {
     assert.deepEqual([code, out], [0, 'web: the old version serves again: going back was asked for\n'])
   })
 
+  it('wait for the old version though the new one got its place in the same moment', async () => {
+    await done('deploy', 'web', '--detach')
+    await moves({ kind: 'give' })
+    const following = roost.start(['rollback', 'web'])
+    await shown(following, 'web is asked to go back\n')
+    await moves({ kind: 'finish' })
+    await shown(following, 'the new version serves; the old one is kept')
+    await moves({ kind: 'go-back', reason: 'going back was asked for' }, { kind: 'turn-back' })
+    assert.equal((await following.ended).code, 0)
+  })
+
   it('say where going back did not succeed, and where there is nothing to go back to', async () => {
     const nothing = await roost.run(['rollback', 'web'])
     assert.deepEqual([nothing.code, nothing.out], [1, ''])
