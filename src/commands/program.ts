@@ -20,6 +20,7 @@ import { addRunCommand } from './instance/run-command.ts'
 import { addSetCommand } from './instance/set-command.ts'
 import { movedCommand } from './moved-commands.ts'
 import { addOpenCommand, addServiceCommands } from './service/commands.ts'
+import { addRolloutCommands } from './rollout/commands.ts'
 import { addScheduleCommands } from './schedule/commands.ts'
 import { openSession } from './session.ts'
 import type { CommandLine, GlobalOptions } from './session.ts'
@@ -85,6 +86,7 @@ export function createProgram(deps: CommandDeps): Command {
   addOpenCommand(line)
   addPushCommand(line)
   addServiceCommands(line)
+  addRolloutCommands(line)
   addVolumeCommands(line)
   addScheduleCommands(line)
   addCertCommands(line)

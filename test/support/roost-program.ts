@@ -34,6 +34,7 @@ export interface Started {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
   out(): string
+  err(): string
 }
 
 export async function createRoostProgram(
@@ -58,7 +59,7 @@ export async function createRoostProgram(
     child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
     child.stdin.end(input ?? '')
     const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }))
-    return { child, ended, out: () => out }
+    return { child, ended, out: () => out, err: () => err }
   }
   return {
     home,

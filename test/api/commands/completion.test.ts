@@ -23,6 +23,9 @@ describe('the completions', () => {
     roost = await createRoostProgram({ url: api.url, token })
     await user.api.one('createInstances', { body: { name: 'web', image: 'hello' } })
     await user.api.one('createInstances', { body: { name: 'worker', image: 'hello' } })
+    await user.api.one('createServices', {
+      body: { name: 'shop', services: [{ port: 443, destination_port: 8080 }] },
+    })
     await user.api.one('createVolumes', { body: { name: 'notes', size_mb: 64 } })
     // The shells call the program by its name.
     await mkdir(path.join(roost.home, 'bin'))
@@ -54,12 +57,16 @@ describe('the completions', () => {
     assert.deepEqual(await offered('st'), ['start', 'stop'])
     assert.deepEqual(await offered('volume', 'at'), ['attach'])
     assert.deepEqual(await offered('run', '--sc'), ['--scale-to-zero'])
+    assert.deepEqual(await offered('roll'), ['rollback', 'rollouts'])
+    assert.deepEqual(await offered('deploy', 'shop', '--can'), ['--canary'])
     assert.ok(!(await offered('')).includes('complete-words'))
   })
 
   it('offer the names of the account’s objects in bash', async () => {
     assert.deepEqual(await offered('stop', 'w'), ['web', 'worker'])
     assert.deepEqual(await offered('volume', 'attach', ''), ['notes'])
+    assert.deepEqual(await offered('deploy', ''), ['shop'])
+    assert.deepEqual(await offered('rollback', 's'), ['shop'])
     assert.deepEqual(await offered('volume', 'attach', 'notes', 'we'), ['web'])
   })
 
