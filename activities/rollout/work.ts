@@ -13,7 +13,7 @@ import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { Side } from '../../src/domain/rollout/decision.ts'
 import { isWorthACheck } from '../../src/domain/rollout/decision.ts'
-import { retireDrainMs } from '../../src/domain/rollout/plan.ts'
+import { handOverDrainMs, retireDrainMs } from '../../src/domain/rollout/plan.ts'
 import type { RolloutProgress } from '../../src/domain/rollout/progress.ts'
 import type { RolloutDeps } from './rollout-deps.ts'
 
@@ -38,7 +38,8 @@ export async function order(
     const isStopped = row.state === InstanceState.Stopped
     if ((kind === 'start') !== isStopped) continue
     const requestId = `${of.rollout.uuid}/${of.rollout.phase}/${kind}/${row.uuid}`
-    const why = await orderOne(deps, row, { kind, requestId, asker })
+    const drainMs = of.facts.isHeld ? handOverDrainMs : retireDrainMs
+    const why = await orderOne(deps, row, { kind, requestId, asker, drainMs })
     if (why !== undefined) return { uuid: row.uuid, name: row.name, why }
   }
   await noteProgress(deps.database, of.rollout, (before) => withAsked(before, `${kind}-${side}`))
@@ -64,9 +65,14 @@ function askerOf({ serviceName }: ReadRollout): Asker {
 async function orderOne(
   { database, instances }: RolloutDeps,
   row: InstanceRow,
-  how: { readonly kind: 'start' | 'stop'; readonly requestId: string; readonly asker: Asker },
+  how: {
+    readonly kind: 'start' | 'stop'
+    readonly requestId: string
+    readonly asker: Asker
+    readonly drainMs: number
+  },
 ): Promise<string | undefined> {
-  const { kind, requestId, asker } = how
+  const { kind, requestId, asker, drainMs } = how
   const settings = workflowSettings(row)
   if (kind === 'start') {
     const reserved = await reserveLive(database, row.userUuid, row.uuid)
@@ -74,7 +80,7 @@ async function orderOne(
   }
   try {
     if (kind === 'start') await instances.start(settings, requestId, asker)
-    else await instances.stop(settings, { force: false, drainTimeoutMs: retireDrainMs, asker }, requestId)
+    else await instances.stop(settings, { force: false, drainTimeoutMs: drainMs, asker }, requestId)
   } catch (error) {
     if (kind === 'start') await releaseLive(database, row.uuid)
     // What is being deleted is stopped by that, and is missed at the next look.

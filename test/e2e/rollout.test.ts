@@ -67,4 +67,57 @@ describe('a rollout', function () {
     assert.equal((await viewOf(stack.api, 'rolled')).uuid, instances[0])
     assert.deepEqual(await traffic.end(), [])
   })
+
+  it('goes back by itself from bad versions, with a reason that names what they did', async () => {
+    const bad: readonly (readonly [string, object, RegExp])[] = [
+      ['silent', version.silent, /was not healthy within 45 s: nothing listens on port 8080$/],
+      ['refusing', version.refusing, /requests to the new version failed/],
+      ['ending', version.ending(12), /failed: its application ended with exit code 3$/],
+      [
+        'leaking',
+        version.leaking(24),
+        /failed: its application was ended, because the guest ran out of memory$/,
+      ],
+    ]
+    await Promise.all(
+      bad.map(async ([name, env, expected]) => {
+        const { service, host, instances } = await publishVersion(stack, `not-${name}`)
+        const traffic = sendTraffic(names, host, 10)
+        await stack.api.one('createRollouts', {
+          object: service,
+          body: { env: env as Record<string, string>, canary: [20, 100], bake_s: 60, check: { limit_s: 45 } },
+        })
+        const { reason } = await untilPhase(service, 'returned')
+        assert.match(String(reason), expected)
+        traffic.forget()
+        await until('the old version answers', async () => (traffic.answers['one'] ?? 0) > 10, inTime)
+        const failed = await traffic.end()
+        // A version that answers 500 is noticed by its answers.
+        if (name !== 'refusing') assert.deepEqual(failed, [], name)
+        assert.deepEqual(traffic.answers['bad'], undefined)
+        const { instances: left } = await stack.api.one('getServices', { object: service })
+        assert.ok(left?.some(({ uuid }) => uuid === instances[0]))
+      }),
+    )
+  })
+
+  it('hands a volume over while requests wait, forwards and back', async () => {
+    const { service, host } = await publishVersion(stack, 'keeping', {
+      volumes: [{ size_mb: 64, at: '/data' }],
+    })
+    const traffic = sendTraffic(names, host)
+    const body = { env: version.good('two'), bake_s: 2, keep_s: 600 }
+    await stack.api.one('createRollouts', { object: service, body })
+    const { phase, reason } = await untilPhase(service, 'kept', 'returned')
+    assert.equal(phase, 'kept', reason)
+    const { volumes } = await viewOf(stack.api, 'keeping')
+    assert.equal(volumes?.length, 1)
+    await until('the new version answers', async () => (traffic.answers['two'] ?? 0) > 20, inTime)
+    await stack.api.one('rollBackServices', { object: service })
+    await untilPhase(service, 'returned')
+    traffic.forget()
+    await until('the old version answers', async () => (traffic.answers['one'] ?? 0) > 20, inTime)
+    assert.deepEqual(await traffic.end(), [])
+    assert.deepEqual((await viewOf(stack.api, 'keeping')).volumes, volumes)
+  })
 })

@@ -56,11 +56,11 @@ export interface VersionTraffic {
   end(): Promise<readonly string[]>
 }
 
-const perSecond = 50
+const defaultPerSecond = 50
 /** The first ones are enough. */
 const failuresKept = 20
 
-export function sendTraffic(names: PublicNames, host: string): VersionTraffic {
+export function sendTraffic(names: PublicNames, host: string, perSecond = defaultPerSecond): VersionTraffic {
   let counts: Record<string, number> = {}
   const failed: string[] = []
   const open = new Set<Promise<void>>()

@@ -1,8 +1,9 @@
+import type { ExpressionBuilder } from 'kysely'
 import { jsonArrayFrom as listOf } from 'kysely/helpers/postgres'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { eventObject, writeEvents } from '../event/write.ts'
 import type { NewEvent } from '../event/write.ts'
-import type { Db } from '../schema/tables.ts'
+import type { Db, Tables } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
 import { countNotified } from './channel.ts'
 import { instanceColumns } from './row.ts'
@@ -21,8 +22,7 @@ import type { InstanceRow } from './row.ts'
  * only a statement that begins after the lock was taken sees the clones that were made before it.
  *
  * Marked or deleted with the instance:
- * - A service that is not persistent. If a second instance was attached meanwhile, the service is persistent
- *   by now and stays.
+ * - A service that is not persistent. If a second instance was attached meanwhile, the service stays.
  * - A volume that is not persistent. It is only marked: its row stays until the host has removed the volume.
  *   A volume that was detached meanwhile is persistent, and the instance does not name it any more.
  * - The configuration of which the instance is the master, and its clones. The clones do not drain, because
@@ -80,6 +80,16 @@ async function markWithOthers(
     .executeTakeFirst()
 }
 
+/** The other instances of the service that goes with the marked one. */
+function othersOf(eb: ExpressionBuilder<Tables & { marked: InstanceRow }, 'services' | 'marked'>) {
+  return eb
+    .selectFrom('instances as other')
+    .whereRef('other.serviceUuid', '=', 'services.uuid')
+    .whereRef('other.uuid', '<>', 'marked.uuid')
+    .where('other.deletedAt', 'is', null)
+    .select('other.uuid')
+}
+
 /** The beginning of that statement: the instance, and what has no instances of its own. */
 function markedWithoutClones(
   db: Db,
@@ -101,6 +111,8 @@ function markedWithoutClones(
         .using('marked')
         .whereRef('services.uuid', '=', 'marked.serviceUuid')
         .where('services.persistent', '=', false)
+        // A rollout attaches a second instance for a while.
+        .where((eb) => eb.not(eb.exists(othersOf(eb))))
         .returning(['services.uuid', 'services.name']),
     )
     .with('taken', (db) =>

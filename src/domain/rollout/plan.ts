@@ -38,5 +38,7 @@ export const defaultCheck = { times: 1, intervalMs: 1_000, timeoutMs: 2_000, lim
 /** So few failed requests are no reason to go back: one in a service without traffic is 100 percent. */
 export const leastErrors = 3
 
-/** How long requests to an instance that has to go may last. */
-export const retireDrainMs = 5_000
+/** How long requests to an instance that has to go may last. The other version serves meanwhile. */
+export const retireDrainMs = 30_000
+/** The same if it has to give its volume away. All requests wait meanwhile. */
+export const handOverDrainMs = 5_000

@@ -96,7 +96,10 @@ function after(now: RolloutFacts, move: RolloutMove, nowMs: number): RolloutFact
       return { ...into(Returning), revives: now.hasVolumes }
     case 'turn-back':
       return into(Returned)
-    default:
+    case 'wait':
+    case 'stay':
+    case 'forget':
+    case 'over':
       return now
   }
 }
