@@ -100,6 +100,14 @@ export function createFakeControl(database: Database): FakeControl {
         })
       })
     },
+    async suspend({ instanceUuid: uuid }, { drainTimeoutMs }) {
+      called(`suspend within ${drainTimeoutMs} ms`)
+      return answer(uuid, async () => {
+        const { state, boot, startCount, revision } = await rowOf(uuid)
+        if (state !== InstanceState.Running) return revision
+        return record(uuid, { state: InstanceState.Standby, suspended: true, boot, startCount })
+      })
+    },
     async change({ instanceUuid: uuid, config }) {
       called('change')
       return answer(uuid, async () => record(uuid, { toldVersion: config?.version ?? 0 }))
