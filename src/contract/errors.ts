@@ -5,7 +5,7 @@ import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { hostFailures } from './host/failures.ts'
-import { startFailures } from './instance/failures.ts'
+import { startFailures, suspendFailures } from './instance/failures.ts'
 import { scheduleFailures } from './schedule/failures.ts'
 import { serviceFailures } from './service/failures.ts'
 import { maxReportedErrors } from './limits.ts'
@@ -300,6 +300,7 @@ export const failures = {
   ...autoscaleFailures,
   ...hostFailures,
   ...startFailures,
+  ...suspendFailures,
   ...scheduleFailures,
   ...serviceFailures,
   ...tokenFailures,
