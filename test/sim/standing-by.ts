@@ -2,7 +2,7 @@ import type { StandByOrder } from '../../src/domain/standby/host-lease-state.ts'
 import { sleepsThroughConnections } from '../../src/domain/standby/scale-to-zero.ts'
 import type { Trip } from './flights.ts'
 import type { SimVm } from './machine.ts'
-import type { WatchedParts } from './watch.ts'
+import type { WatchedParts } from './watched-parts.ts'
 
 /** The longest time that the reading of a counter takes. */
 const countingMs = 10
@@ -30,8 +30,8 @@ function orderOf({ host, instanceUuid }: WatchedParts): StandByOrder | undefined
 }
 
 /**
- * The rule: If a user asked for standby, requests in flight have their time to end. What is left waits for the
- * wake, and its gateway holds no lease.
+ * The rule: If a user asked for standby, requests in flight have their time to end. What is left waits for
+ * the wake, and its gateway holds no lease.
  */
 function mayBeHeldUp({ kind, gateway }: Trip, order: StandByOrder, { host, world }: WatchedParts): boolean {
   if (gateway.holdsLease) return false
@@ -40,8 +40,8 @@ function mayBeHeldUp({ kind, gateway }: Trip, order: StandByOrder, { host, world
 
 /**
  * The rule: An instance does not go to standby if a peer sent something in the idle period. The number of an
- * idle period is the time at which it began. The host reads the counter of peers' packets soon after that, and
- * again when the order comes. A user's order is for no idle period.
+ * idle period is the time at which it began. The host reads the counter of peers' packets soon after that,
+ * and again when the order comes. A user's order is for no idle period.
  */
 function checkPeers(vm: SimVm, order: StandByOrder | undefined, { host, world }: WatchedParts): void {
   if (order === undefined || order.epoch === 0 || order.drainMs !== undefined) return

@@ -3,16 +3,11 @@ import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-eff
 import { Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
 import { permitOf } from '../../src/host/instance/record.ts'
-import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
-import type { SimClients } from './client.ts'
-import type { SimConfiguration } from './commands.ts'
 import type { Outcome, Trip } from './flights.ts'
 import { checkHardLimit } from './hard-limit.ts'
-import type { SimHost } from './host.ts'
 import { checkStandingBy } from './standing-by.ts'
-import type { MachineWatch, SimMachine, SimVm } from './machine.ts'
-import type { SimWorkflow } from './workflow.ts'
-import type { World } from './world.ts'
+import type { MachineWatch, SimVm } from './machine.ts'
+import type { WatchedParts } from './watched-parts.ts'
 
 /** How old the news may be on which a gateway acts. The route feed and the lines may be late. */
 const newsLagMs = 12_000
@@ -47,17 +42,6 @@ const downPhases: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.Draining,
   LeasePhase.Stopping,
 ])
-
-export interface WatchedParts {
-  readonly world: World
-  readonly host: SimHost
-  readonly machine: SimMachine
-  readonly clients: SimClients
-  readonly workflow: SimWorkflow
-  readonly settings: ScaleToZero
-  readonly configuration: SimConfiguration
-  readonly instanceUuid: string
-}
 
 /**
  * Checks the rules that hold at every moment, and looks for the excuse of a request that was not answered.
