@@ -123,8 +123,8 @@ function Times({ draft, change, wrong }: PartProps): VNode {
         />
         <TextField
           name="catchUpS"
-          label="Make up for a missed run within seconds"
-          hint="A run is missed while the platform is down."
+          label="Make up for a missed run"
+          hint="Within so many seconds. A run is missed while the platform is down."
           value={draft.catchUpS}
           onChange={(catchUpS) => change({ catchUpS })}
           isWrong={wrong === 'catchUpS'}

@@ -17,6 +17,8 @@ export interface FakeControlFaults extends ControlFaults {
   holdsStarts?: boolean
   /** Starts end at once in `stopped`, with this failure. */
   failsStarts?: string
+  /** Suspends end at once with this failure. */
+  failsSuspends?: string
   /** The application ends by itself right after its start. */
   endsAtOnce?: boolean
 }
@@ -105,6 +107,8 @@ export function createFakeControl(database: Database): FakeControl {
       return answer(uuid, async () => {
         const { state, boot, startCount, revision } = await rowOf(uuid)
         if (state !== InstanceState.Running) return revision
+        if (faults.failsSuspends !== undefined)
+          return record(uuid, { state, failure: faults.failsSuspends, suspended: false })
         return record(uuid, { state: InstanceState.Standby, suspended: true, boot, startCount })
       })
     },
