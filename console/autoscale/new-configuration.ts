@@ -1,4 +1,4 @@
-import type { FormReading } from '../object/create-form.tsx'
+import type { FormReading } from '../object/form-reading.ts'
 import type { NewConfiguration, Policy } from './configurations.ts'
 
 /** What a person has written into the form. */

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../src/client/answers.ts'
-import type { FormReading } from '../object/create-form.tsx'
+import type { FormReading } from '../object/form-reading.ts'
 import type { Configuration, Policy } from './configurations.ts'
 import type { BoundedPolicy } from './scale-charts.ts'
 

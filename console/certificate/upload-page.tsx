@@ -6,7 +6,7 @@ import { TextField } from '../frame/form-fields.tsx'
 import { addressOf } from '../frame/place.ts'
 import { say } from '../frame/toasts.tsx'
 import { CreateForm, FormPart } from '../object/create-form.tsx'
-import type { FormReading } from '../object/create-form.tsx'
+import type { FormReading } from '../object/form-reading.ts'
 
 /** No PEM file of a certificate or key is larger. The API has a closer bound. */
 const maxFileBytes = 100_000

@@ -16,6 +16,7 @@ const byKind: Readonly<Record<UserEventKind, EventText>> = {
   [UserEventKind.InstanceCreated]: { what: 'was created', mood: Mood.Rests },
   [UserEventKind.InstanceStart]: { what: 'is to start', mood: Mood.Moves },
   [UserEventKind.InstanceStop]: { what: 'is to stop', mood: Mood.Moves },
+  [UserEventKind.InstanceSuspend]: { what: 'is to sleep', mood: Mood.Moves },
   [UserEventKind.InstanceState]: { what: 'changed', mood: Mood.Moves },
   [UserEventKind.InstanceFailure]: { what: 'failed', mood: Mood.Fails },
   [UserEventKind.InstanceChanged]: { what: 'changed', mood: 'moves' },

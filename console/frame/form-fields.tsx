@@ -36,6 +36,33 @@ export function TextField(props: {
   )
 }
 
+/** A choice of one word among several, each with the text that a person reads. */
+export function SelectField<Word extends string>(props: {
+  readonly name: string
+  readonly label: string
+  readonly value: Word
+  readonly options: Readonly<Record<Word, string>>
+  readonly onChange: (value: Word) => void
+}): VNode {
+  return (
+    <label class="field">
+      <span>{props.label}</span>
+      <select
+        class="input"
+        name={props.name}
+        value={props.value}
+        onChange={({ currentTarget }) => props.onChange(currentTarget.value as Word)}
+      >
+        {Object.entries<string>(props.options).map(([word, text]) => (
+          <option key={word} value={word}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 /** A choice between yes and no. */
 export function CheckField(props: {
   readonly name: string

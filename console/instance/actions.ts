@@ -8,6 +8,8 @@ import { markChanged, remove } from './store.ts'
 export const Action = {
   Start: 'start',
   Stop: 'stop',
+  /** Send it to standby now, with its memory. */
+  Suspend: 'suspend',
   /** Restart it for changes that wait, or drop the memory that it has kept. */
   Renew: 'renew',
   Delete: 'delete',
@@ -25,12 +27,14 @@ interface Named {
 const done: Readonly<Record<Action, string>> = {
   [Action.Start]: 'starts',
   [Action.Stop]: 'stops',
+  [Action.Suspend]: 'goes to sleep',
   [Action.Renew]: 'gets its changes',
   [Action.Delete]: 'was deleted',
 }
 const doneToSeveral: Readonly<Record<Action, string>> = {
   [Action.Start]: 'instances start',
   [Action.Stop]: 'instances stop',
+  [Action.Suspend]: 'instances go to sleep',
   [Action.Renew]: 'instances get their changes',
   [Action.Delete]: 'instances were deleted',
 }
@@ -80,6 +84,7 @@ async function entriesFor(
 ): Promise<readonly (FailedEntry | { readonly uuid: string })[]> {
   if (action === Action.Start) return entriesOf(await api.PUT('/v1/instances/start', { body }))
   if (action === Action.Stop) return entriesOf(await api.PUT('/v1/instances/stop', { body }))
+  if (action === Action.Suspend) return entriesOf(await api.PUT('/v1/instances/suspend', { body }))
   if (action === Action.Renew) {
     const changes = body.map((one) => ({ ...one, restart: true }))
     return entriesOf(await api.PATCH('/v1/instances', { body: changes }))

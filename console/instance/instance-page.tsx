@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { mayOperate } from '../account/session.ts'
-import { BackIcon, PlayIcon, StopIcon, TrashIcon } from '../frame/icons.tsx'
+import { BackIcon, MoonIcon, PlayIcon, StopIcon, TrashIcon } from '../frame/icons.tsx'
 import { Confirmation } from '../frame/dialog.tsx'
 import { Page } from '../frame/page.tsx'
 import { addressOf, go } from '../frame/place.ts'
@@ -82,7 +82,7 @@ function Actions({ instance }: { readonly instance: Instance }): VNode {
   const isUp = state !== 'stopped'
   return (
     <>
-      {!isUp && (
+      {(!isUp || state === 'standby') && (
         <button type="button" class="button" onClick={() => void act(Action.Start, [instance])}>
           <PlayIcon />
           Start
@@ -97,6 +97,12 @@ function Actions({ instance }: { readonly instance: Instance }): VNode {
         >
           <StopIcon />
           Stop
+        </button>
+      )}
+      {state === 'running' && (
+        <button type="button" class="button" onClick={() => void act(Action.Suspend, [instance])}>
+          <MoonIcon />
+          Suspend
         </button>
       )}
       <button type="button" class="button danger" onClick={() => setAsks(true)}>

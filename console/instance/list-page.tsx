@@ -174,6 +174,14 @@ function SelectionBar(): VNode {
       </button>
       <button
         type="button"
+        class="button quiet"
+        disabled={!mayOperate.value}
+        onClick={() => run(Action.Suspend)}
+      >
+        Suspend
+      </button>
+      <button
+        type="button"
         class="button quiet danger"
         disabled={!mayOperate.value}
         onClick={() => setAsks(true)}

@@ -1,4 +1,4 @@
-import type { FormReading } from '../object/create-form.tsx'
+import type { FormReading } from '../object/form-reading.ts'
 import { defaultMemoryMb } from '../../src/domain/instance/defaults.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { ScaleToZeroPolicy } from '../../src/domain/standby/scale-to-zero.ts'

@@ -4,11 +4,7 @@ import { sentenceOf } from '../frame/api.ts'
 import { Command } from '../frame/command.tsx'
 import { Page } from '../frame/page.tsx'
 import { go } from '../frame/place.ts'
-
-/** The request that a form means, or the first thing that is wrong with it. The API checks the rest. */
-export type FormReading<R, Field extends string = string> =
-  | { readonly ok: true; readonly request: R }
-  | { readonly ok: false; readonly field: Field; readonly problem: string }
+import type { FormReading } from './form-reading.ts'
 
 /** A form for a new object, with the command that does the same. */
 export function CreateForm<R>(props: {
@@ -23,6 +19,8 @@ export function CreateForm<R>(props: {
   /** Present if the command is the request itself, for which a person needs a token. */
   readonly isRequest?: true
   readonly read: () => FormReading<R>
+  /** The name of the field that a refusal of the API is about, by its sentence. */
+  readonly fieldOf?: (sentence: string) => string | undefined
   /** Sends the request. Returns the page to show afterwards. */
   readonly send: (request: R) => Promise<string>
   /** The parts of the form, each a `fieldset`. `wrong` is the name of the field that is wrong. */
@@ -30,11 +28,14 @@ export function CreateForm<R>(props: {
 }): VNode {
   const [problem, setProblem] = useState<{ readonly field?: string; readonly text: string }>()
   const [isBusy, setBusy] = useState(false)
+  const show = (text: string, field: string | undefined): void => {
+    setProblem({ text, ...(field !== undefined && { field }) })
+    if (field !== undefined) document.querySelector<HTMLElement>(`[name="${field}"]`)?.focus()
+  }
   const submit = async (): Promise<void> => {
     const reading = props.read()
     if (!reading.ok) {
-      setProblem({ field: reading.field, text: reading.problem })
-      document.querySelector<HTMLElement>(`[name="${reading.field}"]`)?.focus()
+      show(reading.problem, reading.field)
       return
     }
     setBusy(true)
@@ -42,7 +43,8 @@ export function CreateForm<R>(props: {
     try {
       go(await props.send(reading.request))
     } catch (error) {
-      setProblem({ text: sentenceOf(error) })
+      const sentence = sentenceOf(error)
+      show(sentence, props.fieldOf?.(sentence))
       setBusy(false)
     }
   }

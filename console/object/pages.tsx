@@ -4,6 +4,7 @@ import { CertificatesPage } from '../certificate/list-page.tsx'
 import { certificates } from '../certificate/store.ts'
 import { UploadCertificatePage } from '../certificate/upload-page.tsx'
 import { images, ImagesPage } from '../image/list-page.tsx'
+import { CreateSchedulePage } from '../schedule/create-page.tsx'
 import { SchedulesPage } from '../schedule/list-page.tsx'
 import { SchedulePage } from '../schedule/schedule-page.tsx'
 import { schedules } from '../schedule/store.ts'
@@ -32,7 +33,7 @@ interface Pages {
 const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
   ['services', { list: ServicesPage, create: CreateServicePage, present: ServicePage }],
   ['volumes', { list: VolumesPage, create: CreateVolumePage, present: VolumePage }],
-  ['schedules', { list: SchedulesPage, present: SchedulePage }],
+  ['schedules', { list: SchedulesPage, create: CreateSchedulePage, present: SchedulePage }],
   ['images', { list: ImagesPage }],
   ['certificates', { list: CertificatesPage, create: UploadCertificatePage, present: CertificatePage }],
   ['users', { list: UsersPage, create: CreateUserPage, present: UserPage }],

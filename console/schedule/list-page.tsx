@@ -11,6 +11,7 @@ const kind: ListKind<Schedule> = {
   title: 'Schedules',
   plural: 'schedules',
   store: schedules,
+  create: { address: addressOf('schedules', 'new'), label: 'Create a schedule' },
   heads: { name: 'Name', state: 'Last run', about: 'What it does', amount: 'Next run' },
   cellsOf: (schedule) => ({
     key: schedule.uuid,

@@ -1,4 +1,4 @@
-import type { FormReading } from '../object/create-form.tsx'
+import type { FormReading } from '../object/form-reading.ts'
 import { maxPort, readPort, wordsOf } from './new-service.ts'
 import type { NewPort } from './new-service.ts'
 import type { Service } from './store.ts'

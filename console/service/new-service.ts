@@ -1,5 +1,5 @@
 import { Handler } from '../../src/domain/service/handler.ts'
-import type { FormReading } from '../object/create-form.tsx'
+import type { FormReading } from '../object/form-reading.ts'
 
 /** What a person has filled in, as texts. */
 export interface ServiceDraft {

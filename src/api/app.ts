@@ -58,6 +58,7 @@ import { instancesUsage } from './instance/usage-history.ts'
 import { instancesStart } from './instance/start.ts'
 import { instancesStatus } from './instance/status.ts'
 import { instancesStop } from './instance/stop.ts'
+import { instancesSuspend } from './instance/suspend.ts'
 import { instancesUpdate } from './instance/update.ts'
 import { instancesWait } from './instance/wait.ts'
 import { platformRouter } from './platform.ts'
@@ -134,6 +135,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     listInstances: instancesList(deps),
     startInstances: instancesStart(deps),
     stopInstances: instancesStop(deps),
+    suspendInstances: instancesSuspend(deps),
     updateInstances: instancesUpdate(deps),
     waitInstances: instancesWait(deps),
     getInstanceLogs: instancesLog(deps, places),

@@ -161,6 +161,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/instances/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Suspend instances
+         * @description Sends instances to standby now, with their memory, whatever their scale-to-zero policy says. Does not block: wait for the state `standby`. Requests in flight may end first; others wait, and wake the instance. A start and traffic wake it. Nothing happens to an instance that sleeps already; one that starts is suspended once it runs. Needs a token with the scope `operate`.
+         */
+        put: operations["suspendInstances"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Suspend instances
+         * @description Sends instances to standby now, with their memory, whatever their scale-to-zero policy says. Does not block: wait for the state `standby`. Requests in flight may end first; others wait, and wake the instance. A start and traffic wake it. Nothing happens to an instance that sleeps already; one that starts is suspended once it runs. Needs a token with the scope `operate`.
+         */
+        put: operations["suspendInstancesLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/instances/wait": {
         parameters: {
             query?: never;
@@ -2978,6 +3018,100 @@ export interface components {
             drain_timeout_ms?: 0 | null;
         };
         StopInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        SuspendInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description How long requests in flight may take to end before the instance sleeps; default 10000, which is also what -1 means. New requests wait for as long. */
+            drain_timeout_ms?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        SuspendInstancesParameters: {
+            /** @description How long requests in flight may take to end before the instance sleeps; default 10000, which is also what -1 means. New requests wait for as long. */
+            drain_timeout_ms?: number | null;
+        };
+        SuspendInstancesAnswer: {
             /** @constant */
             status: "success";
             data: {
@@ -12556,7 +12690,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -12614,7 +12748,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -14102,6 +14236,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StopInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    suspendInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SuspendInstancesObject"] | components["schemas"]["SuspendInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuspendInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    suspendInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SuspendInstancesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuspendInstancesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -17512,7 +17718,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 since?: string;
@@ -17550,7 +17756,7 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 last_event_id?: number;

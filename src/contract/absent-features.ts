@@ -54,13 +54,6 @@ const all = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** Endpoints that newer clients call and this platform does not have. */
 const absentEndpoints: readonly AbsentEndpoint[] = [
-  {
-    methods: ['PUT'],
-    path: /^\/v1\/instances\/(?:[^/]+\/)?suspend$/,
-    reason:
-      "an instance goes to standby by itself, when nothing asked for it for the cooldown: set 'scale_to_zero', with " +
-      "'stateful' to keep its memory, or stop it",
-  },
   { methods: ['GET'], path: /^\/v1\/instances\/(?:.+\/)?history$/, reason: withoutCheckpoints },
   { methods: all, path: /^\/v1\/instances\/checkpoints(?:\/.+)?$/, reason: withoutCheckpoints },
   { methods: all, path: /^\/v1\/(?:instances|volumes)\/templates(?:\/.+)?$/, reason: withoutTemplates },

@@ -5,7 +5,7 @@ import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { hostFailures } from './host/failures.ts'
-import { startFailures } from './instance/failures.ts'
+import { startFailures, suspendFailures } from './instance/failures.ts'
 import { rolloutFailures } from './rollout/failures.ts'
 import { scheduleFailures } from './schedule/failures.ts'
 import { serviceFailures } from './service/failures.ts'
@@ -301,6 +301,7 @@ export const failures = {
   ...autoscaleFailures,
   ...hostFailures,
   ...startFailures,
+  ...suspendFailures,
   ...scheduleFailures,
   ...rolloutFailures,
   ...serviceFailures,

@@ -33,6 +33,7 @@ import {
   listInstances,
   startInstances,
   stopInstances,
+  suspendInstances,
   updateInstances,
   waitInstances,
 } from './instance/operations.ts'
@@ -126,6 +127,7 @@ export const operations = {
   listInstances,
   startInstances,
   stopInstances,
+  suspendInstances,
   updateInstances,
   waitInstances,
   getInstanceLogs,

@@ -1,6 +1,6 @@
 import type { Asker } from '../domain/event/asker.ts'
 import type { InstanceSettings } from '../domain/instance/settings.ts'
-import type { StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
+import type { StopRequest, SuspendRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
 
 /**
  * The calls that the rest of Roost makes to an instance's workflow. Most take the settings, because the
@@ -20,6 +20,11 @@ export interface InstanceControl {
   start(settings: InstanceSettings, requestId: string, asker?: Asker): Promise<TransitionAnswer>
   /** Asks for a stop, like `start`. The call does not wait for the VM to end. */
   stop(settings: InstanceSettings, request: StopRequest, requestId: string): Promise<TransitionAnswer>
+  /**
+   * Asks for standby now, like `start`. The call does not wait until the instance sleeps. Nothing changes if
+   * it sleeps already, is stopped or is on its way there; the answer's states say so.
+   */
+  suspend(settings: InstanceSettings, request: SuspendRequest, requestId: string): Promise<TransitionAnswer>
   /**
    * Tells of a change of the configuration that the settings hold, like `start`. A change that the workflow
    * knows already has no effect. The row has to be changed before. If the call throws, the sweep repeats it.

@@ -18,6 +18,7 @@ import {
   lifecycleQuery,
   startUpdate,
   stopUpdate,
+  suspendUpdate,
 } from '../../workflows/instance/messages.ts'
 import type { InstanceSettings } from '../domain/instance/settings.ts'
 import { noScaleToZero } from '../domain/standby/scale-to-zero.ts'
@@ -26,6 +27,7 @@ import type {
   ChangeRequest,
   StartRequest,
   StopRequest,
+  SuspendRequest,
   TransitionAnswer,
 } from '../../workflows/instance/messages.ts'
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
@@ -46,7 +48,7 @@ const updatesAtOnce = { size: 24, perUser: 4, countsForMs: callDeadlineMs }
 /** The longest wait for a turn, which is also the longest time that the API takes for a request. */
 const longestTurnMs = 30_000
 
-type UpdateArgs = [StartRequest | StopRequest | ChangeRequest | undefined]
+type UpdateArgs = [StartRequest | StopRequest | SuspendRequest | ChangeRequest | undefined]
 interface UpdateOptions {
   readonly args: UpdateArgs
   readonly updateId: string
@@ -116,6 +118,8 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
       return update(settings, startUpdate.name, { args: [request], updateId })
     },
     stop: (settings, request, updateId) => update(settings, stopUpdate.name, { args: [request], updateId }),
+    suspend: (settings, request, updateId) =>
+      update(settings, suspendUpdate.name, { args: [request], updateId }),
     change(settings, updateId, asker) {
       const request = { change: changeIn(settings), ...(asker && { asker }) }
       return update(settings, changeUpdate.name, { args: [request], updateId })

@@ -200,13 +200,15 @@ describe('the console in a browser', () => {
       await untilShown(page, "No image 'nothing:latest'")
     })
 
-    it('starts, stops and deletes one, and asks before it deletes', async () => {
+    it('starts, suspends, stops and deletes one, and asks before it deletes', async () => {
       const { uuid } = await create({ name: 'web' })
       await signIn(page, user.token)
       await page.goto(`${api.url}/console/instances/${uuid}`)
       await page.locator('.actions button::-p-text(Start)').click()
       await untilShown(page, 'web starts.')
       await api.control.finishStart(uuid)
+      await page.locator('.actions button::-p-text(Suspend)').click()
+      await untilShown(page, 'web goes to sleep.')
       await page.locator('.actions button::-p-text(Stop)').click()
       await untilShown(page, 'web stops.')
       await page.locator('.actions button::-p-text(Delete)').click()

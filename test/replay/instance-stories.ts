@@ -1,4 +1,4 @@
-import { HostFailure } from '../../src/domain/instance/host-work.ts'
+import { HostFailure, StandByRefusal } from '../../src/domain/instance/host-work.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import { until } from '../support/until.ts'
@@ -59,6 +59,31 @@ export const instanceStories: Readonly<Record<string, Story>> = {
     await world.control.stop(world.settings, graceful, 'stop')
     await world.reachesState(InstanceState.Stopped)
   }),
+  'suspended-twice': story(
+    { standByRefusal: (boot) => (boot === 1 ? StandByRefusal.NoRoom : undefined) },
+    async (world) => {
+      const suspend = async (id: string) =>
+        await world.control.suspend(world.settings, { drainTimeoutMs: 500 }, id)
+      await world.reachesState(InstanceState.Running)
+      await suspend('refused')
+      await world.reaches(({ failure }) => failure !== undefined)
+      await world.control.stop(world.settings, graceful, 'stop')
+      await world.reachesState(InstanceState.Stopped)
+      await world.control.start(world.settings, 'start')
+      await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
+      await suspend('first')
+      await world.reaches(({ state, suspended }) => state === InstanceState.Standby && suspended === true)
+      await suspend('asleep')
+      await world.wakes()
+      await world.reaches(({ boot, state }) => boot === 3 && state === InstanceState.Running)
+      await suspend('second')
+      await world.reaches(({ boot, state }) => boot === 3 && state === InstanceState.Standby)
+      await world.control.start(world.settings, 'start again')
+      await world.reaches(({ boot, state }) => boot === 4 && state === InstanceState.Running)
+      await world.control.delete(world.settings)
+      await world.gone
+    },
+  ),
   'changed-and-restarted': story({ settings: { scaleToZero: stateful } }, async (world) => {
     const changed = (version: number, renewBelow: number) => ({
       ...world.settings,

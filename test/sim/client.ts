@@ -16,6 +16,10 @@ export interface ClientOptions {
 /** The longest time after which an impatient client goes away, as a browser does. */
 const mostPatienceMs = 30_000
 
+/** TCP sends again, after longer and longer pauses, what a sleeping guest has not answered. */
+const firstRepeatMs = 200
+const lastRepeatMs = 10_000
+
 /** All clients of a run. */
 export class SimClients {
   readonly trips: Trip[] = []
@@ -137,13 +141,30 @@ export class SimClients {
   async #exchange(trip: Trip, admission: InstanceAdmission, durationMs: number): Promise<string | number> {
     const { world, machine } = this.#options
     await world.sleep(world.dice.stretched(0.05, 2))
+    const hasSlept = await this.#sleptThrough(admission)
     const vm = machine.running
-    if (vm?.started === undefined || vm.boot !== admission.boot) {
+    const isIts = hasSlept ? vm?.memory === admission.memoryBoot : vm?.boot === admission.boot
+    if (vm?.started === undefined || !isIts) {
       return `found ${vm === undefined ? 'no VM' : `boot ${vm.boot}`} instead of boot ${admission.boot}`
     }
-    trip.answeredBy.add(vm.boot)
+    trip.answeredBy.add(admission.boot)
     await world.sleep(durationMs)
-    return vm.boot
+    await this.#sleptThrough(admission)
+    return admission.boot
+  }
+
+  /**
+   * What is in flight when a user sends the instance to standby waits for the wake, as TCP does. Returns
+   * whether it had to wait.
+   */
+  async #sleptThrough({ memoryBoot }: InstanceAdmission): Promise<boolean> {
+    const { world, machine } = this.#options
+    const sleeps = (): boolean =>
+      machine.snapshot?.memory === memoryBoot || machine.comingUp?.memory === memoryBoot
+    if (!sleeps()) return false
+    for (let pauseMs = firstRepeatMs; sleeps(); pauseMs = Math.min(lastRepeatMs, 2 * pauseMs))
+      await world.sleep(pauseMs)
+    return true
   }
 
   async #talk(
@@ -169,6 +190,7 @@ export class SimClients {
       if (trip.outcome !== undefined) return 'over'
       trip.inFlight = true
       await world.sleep(world.dice.stretched(0.05, 2))
+      await this.#sleptThrough(admission)
       const vm = machine.running
       if (vm?.started === undefined || vm.memory !== admission.memoryBoot) {
         return `found ${vm === undefined ? 'no VM' : `memory ${vm.memory}`} instead of memory ${admission.memoryBoot}`

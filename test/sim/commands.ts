@@ -50,6 +50,11 @@ export function commandByHand({ dice, note }: CommandDice, configuration: SimCon
   return { kind: EventKind.Stop, force: kind === 'force', drainTimeoutMs }
 }
 
+export function suspendByHand({ dice, note }: CommandDice): LifecycleEvent {
+  note('by hand: suspend')
+  return { kind: EventKind.Suspend, drainTimeoutMs: dice.pick([0, 100, 3_000, 10_000]) }
+}
+
 interface CommandDice {
   readonly dice: World['dice']
   readonly note: (text: string) => void

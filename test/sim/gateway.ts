@@ -148,6 +148,10 @@ export class SimGateway {
     return this.#leased.phase
   }
 
+  get holdsLease(): boolean {
+    return this.#leased.held() !== undefined
+  }
+
   feed(state: InstanceState | undefined): void {
     if (!this.alive) return
     this.#leased.tell({ kind: 'news' })

@@ -98,6 +98,9 @@ export class SimMachine {
     return [...this.vms.values()].find((vm) => vm.exit === undefined)
   }
 
+  /** The snapshot from which a VM is being restored. */
+  comingUp: SimSnapshot | undefined
+
   /** The boot with which the present memory began, in a VM or in a snapshot. */
   get memory(): number | undefined {
     return this.running?.memory ?? this.snapshot?.memory
@@ -193,6 +196,7 @@ export class SimMachine {
     const vm = this.vms.get(spec.boot) ?? this.#create(spec.boot)
     const fits = spec.restore && this.snapshot !== undefined && !dice.chance(this.temper.snapshotUnfit)
     const snapshot = fits ? this.snapshot : undefined
+    this.comingUp = snapshot
     if (spec.restore) this.#dropSnapshot()
     this.#world.note(
       `vm ${spec.boot} begins${snapshot === undefined ? '' : ` from that of ${snapshot.boot}`}`,
@@ -201,7 +205,7 @@ export class SimMachine {
       vm,
       snapshot === undefined ? dice.stretched(shortestBootMs, longestBootMs) : dice.stretched(10, 200),
       signal,
-    )
+    ).finally(() => (this.comingUp = undefined))
     const isThere = this.vms.get(vm.boot) === vm && vm.exit === undefined
     if (isThere && vm.started === undefined) this.#enter(vm, snapshot)
     return vm.started ?? this.#report(vm, snapshot !== undefined)

@@ -6,7 +6,7 @@ import { Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
 import type { LifecycleRules } from '../../src/domain/instance/lifecycle-state.ts'
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import { SimClients } from './client.ts'
-import { SimConfiguration, commandByHand, routedState } from './commands.ts'
+import { SimConfiguration, commandByHand, routedState, suspendByHand } from './commands.ts'
 import { SimDisk } from './disk.ts'
 import { SimGateway } from './gateway.ts'
 import type { LineTemper } from './gateway.ts'
@@ -265,7 +265,9 @@ export class SimRun {
       const gateway = dice.pick(this.#gateways)
       void this.#clients.connection(gateway, dice.whole(1, 6), dice.stretched(10, 20_000))
     })
-    this.#every(weather.commandMs, () => this.#command())
+    const asked = { dice, note: (text: string) => world.note(text) }
+    this.#every(weather.commandMs, () => this.#workflow.say(commandByHand(asked, this.#configuration)))
+    this.#every(weather.suspendMs, () => this.#workflow.say(suspendByHand(asked)))
     this.#every(weather.disabledMs, () => {
       this.#machine.toggleDisabled(dice.chance(0.5))
     })
@@ -345,12 +347,6 @@ export class SimRun {
       const gateway = dice.pick(this.#gateways)
       void this.#clients.request(gateway, dice.stretched(0.5, 15_000), dice.chance(0.85))
     }
-  }
-
-  #command(): void {
-    const { world } = this
-    const asked = { dice: world.dice, note: (text: string) => world.note(text) }
-    this.#workflow.say(commandByHand(asked, this.#configuration))
   }
 
   #addGateway(): SimGateway {

@@ -3,16 +3,11 @@ import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-eff
 import { Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
 import { permitOf } from '../../src/host/instance/record.ts'
-import { sleepsThroughConnections } from '../../src/domain/standby/scale-to-zero.ts'
-import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
-import type { SimClients } from './client.ts'
-import type { SimConfiguration } from './commands.ts'
 import type { Outcome, Trip } from './flights.ts'
 import { checkHardLimit } from './hard-limit.ts'
-import type { SimHost } from './host.ts'
-import type { MachineWatch, SimMachine, SimVm } from './machine.ts'
-import type { SimWorkflow } from './workflow.ts'
-import type { World } from './world.ts'
+import { checkStandingBy } from './standing-by.ts'
+import type { MachineWatch, SimVm } from './machine.ts'
+import type { WatchedParts } from './watched-parts.ts'
 
 /** How old the news may be on which a gateway acts. The route feed and the lines may be late. */
 const newsLagMs = 12_000
@@ -20,8 +15,6 @@ const newsLagMs = 12_000
 const backOffMs = 60_000
 /** The time until the host has noted the end of a VM. */
 const endingMs = 1_000
-/** The longest time that the reading of a counter takes. */
-const countingMs = 10
 /** A trip that waits longer than this, while nothing is wrong, counts as one that waits for ever. */
 const longestWaitMs = 35_000
 
@@ -49,17 +42,6 @@ const downPhases: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.Draining,
   LeasePhase.Stopping,
 ])
-
-export interface WatchedParts {
-  readonly world: World
-  readonly host: SimHost
-  readonly machine: SimMachine
-  readonly clients: SimClients
-  readonly workflow: SimWorkflow
-  readonly settings: ScaleToZero
-  readonly configuration: SimConfiguration
-  readonly instanceUuid: string
-}
 
 /**
  * Checks the rules that hold at every moment, and looks for the excuse of a request that was not answered.
@@ -124,7 +106,7 @@ export class Watch implements MachineWatch {
     const { hostLease, stopAskedOfBoot } = entry
     if (hostLease.phase === LeasePhase.Running && stopAskedOfBoot >= hostLease.boot)
       world.fail(`boot ${hostLease.boot} is to be stopped, and still has leases`)
-    const waiting = hostLease.leases.find(({ status }) => status === 'waiting')
+    const waiting = hostLease.leases.find(({ status, patient }) => status === 'waiting' && patient !== true)
     if (waiting !== undefined)
       world.fail(`${waiting.gateway} waits although the instance is ${hostLease.phase}`)
   }
@@ -171,35 +153,7 @@ export class Watch implements MachineWatch {
   }
 
   standingBy(vm: SimVm): void {
-    const { clients, settings, host, world } = this.#all()
-    this.#checkPeers(vm)
-    for (const trip of clients.underWay) {
-      const { admission } = trip
-      if (admission === undefined || !trip.gateway.alive || trip.givenUp) continue
-      const keeps = trip.kind === 'request' || !sleepsThroughConnections(settings) || trip.inFlight
-      const isIts = trip.kind === 'request' ? admission.boot === vm.boot : admission.memoryBoot === vm.memory
-      if (!keeps || !isIts) continue
-      trip.givenUp = host.hasGivenUp(trip.gateway.id, trip.admittedMs)
-      if (!trip.givenUp)
-        world.fail(`boot ${vm.boot} goes to standby while ${trip.kind} ${trip.id} is in flight`)
-    }
-  }
-
-  /**
-   * The rule: An instance does not go to standby if a peer sent something in the idle period. The number of
-   * an idle period is the time at which it began. The host reads the counter of peers' packets soon after
-   * that, and again when the order comes.
-   */
-  #checkPeers(vm: SimVm): void {
-    const { host, world, instanceUuid } = this.#all()
-    const order = host.agent?.core.entries.get(instanceUuid)?.hostLease.order
-    if (order === undefined || order.epoch === 0) return
-    const { lastPeerMs } = host
-    if (lastPeerMs > order.epoch + countingMs && lastPeerMs < host.orderedMs(order.epoch)) {
-      world.fail(
-        `boot ${vm.boot} goes to standby although a peer sent something ${world.nowMs - lastPeerMs} ms ago`,
-      )
-    }
+    checkStandingBy(vm, this.#all())
   }
 
   ended(vm: SimVm): void {
@@ -337,7 +291,11 @@ export class Watch implements MachineWatch {
         `at rest, the workflow says ${phase} (boot ${life.boot}), the host ${hostLease?.phase ?? 'nothing'}: ${what}`,
       )
     }
-    for (const { kind, id } of clients.underWay) wrong(`${kind} ${id} is still under way`)
+    for (const { kind, id, admission } of clients.underWay) {
+      const sleeps = admission !== undefined && machine.snapshot?.memory === admission.memoryBoot
+      if (!sleeps) wrong(`${kind} ${id} is still under way`)
+    }
+    if (life.suspend !== undefined && phase !== Phase.Deleted) wrong('a user waits for its standby')
     if (life.retired === true && phase !== Phase.Deleted) wrong('the instance is retired but not gone')
     switch (phase) {
       case Phase.Running:

@@ -7,6 +7,7 @@ export interface Weather {
   readonly requestMs: number
   readonly connectionMs: number
   readonly commandMs: number
+  readonly suspendMs: number
   readonly disabledMs: number
   readonly peerMs: number
   readonly agentDeathMs: number
@@ -39,6 +40,7 @@ export function weatherOf({ dice }: World): Weather {
     requestMs: maybe(0.9, 30, 10_000),
     connectionMs: maybe(0.5, 500, 20_000),
     commandMs: maybe(isCalm ? 0 : 0.5, 300, 30_000),
+    suspendMs: maybe(0.3, 300, 20_000),
     disabledMs: maybe(0.3, 100, 10_000),
     peerMs: maybe(0.3, 100, 20_000),
     agentDeathMs: maybe(isCalm ? 0 : 0.35, 1_000, 40_000),

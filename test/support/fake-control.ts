@@ -17,6 +17,8 @@ export interface FakeControlFaults extends ControlFaults {
   holdsStarts?: boolean
   /** Starts end at once in `stopped`, with this failure. */
   failsStarts?: string
+  /** Suspends end at once with this failure. */
+  failsSuspends?: string
   /** The application ends by itself right after its start. */
   endsAtOnce?: boolean
 }
@@ -98,6 +100,16 @@ export function createFakeControl(database: Database): FakeControl {
           stoppedAtMs: Date.now(),
           stopReason: force ? 28 : 15,
         })
+      })
+    },
+    async suspend({ instanceUuid: uuid }, { drainTimeoutMs }) {
+      called(`suspend within ${drainTimeoutMs} ms`)
+      return answer(uuid, async () => {
+        const { state, boot, startCount, revision } = await rowOf(uuid)
+        if (state !== InstanceState.Running) return revision
+        if (faults.failsSuspends !== undefined)
+          return record(uuid, { state, failure: faults.failsSuspends, suspended: false })
+        return record(uuid, { state: InstanceState.Standby, suspended: true, boot, startCount })
       })
     },
     async change({ instanceUuid: uuid, config }) {

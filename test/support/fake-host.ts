@@ -115,9 +115,9 @@ export class FakeHost {
   }
 
   async #standBy(order: Parameters<HostActivities['standByInstance']>[0]): Promise<StandByResult> {
-    const { boot, epoch, permit, stateful } = order
+    const { boot, epoch, permit, stateful, drainMs } = order
     this.calls.push({ call: 'stand-by', boot })
-    this.orders.push({ boot, epoch, permit, stateful })
+    this.orders.push({ boot, epoch, permit, stateful, ...(drainMs === undefined ? {} : { drainMs }) })
     const name = `${boot} ${permit}`
     await orCancelled(this.#options.standByGate?.(boot))
     const done = this.#sleeps.get(name)

@@ -88,7 +88,8 @@ async function remove(work: WorkOf<'remove'>, at: HostAddress): Promise<readonly
  */
 async function standBy(work: WorkOf<'stand-by'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
   const { kind: _kind, ...order } = work
-  const startToCloseTimeout = work.graceMs + stopMarginMs + (work.stateful ? longestSnapshotMs : 0)
+  const { graceMs, drainMs = 0, stateful } = work
+  const startToCloseTimeout = graceMs + drainMs + stopMarginMs + (stateful ? longestSnapshotMs : 0)
   const host = hostFor(work, at, { startToCloseTimeout, retry: untilDone })
   const result = await host.standByInstance({ instanceUuid: at.instanceUuid, ...order })
   const { boot, epoch, permit } = work

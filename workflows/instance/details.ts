@@ -64,6 +64,7 @@ function whyEnding(life: Lifecycle): string {
 }
 
 function whyAwake(life: Lifecycle): string {
+  if (life.suspend !== undefined) return '; being sent to standby, as asked'
   if (life.scaleToZero === undefined) return ''
   if (speaksAgainstStandby(life)) return '; kept awake by itself: its scale_to_zero_disable count is above 0'
   if (life.order !== undefined) return '; idle, and being sent to standby'
@@ -77,7 +78,8 @@ function whyAsleep({ sleep, stoppedAtMs }: Lifecycle): string {
   if (sleep?.boot === 0) return 'from its creation: nothing has asked for it yet'
   const memory =
     sleep?.snapshotUuid === undefined ? '' : `, its memory is kept in snapshot ${sleep.snapshotUuid}`
-  return `since ${timeOf(stoppedAtMs)}, because nothing asked for it${memory}`
+  const why = sleep?.suspended === true ? 'as asked' : 'because nothing asked for it'
+  return `since ${timeOf(stoppedAtMs)}, ${why}${memory}`
 }
 
 function stoppedBy(life: Lifecycle): string {
@@ -102,6 +104,8 @@ const plans = {
     return `host ${nodeId} wakes it; it is asked how that goes at ${timeOf(life.wakingSinceMs + wakePatienceMs)}`
   },
   [InstanceState.Running]: (life, nodeId) => {
+    if (life.order?.drainMs !== undefined)
+      return `host ${nodeId} sends it to standby${life.startAgain === true ? ', then it starts again' : ''}`
     if (life.order !== undefined) return `host ${nodeId} sends it to standby, unless traffic comes`
     const problemFree = problemFreeAtMs(life)
     const standby = standbyDueAtMs(life)

@@ -31,6 +31,11 @@ export interface StopRequest {
   readonly asker?: Asker
 }
 
+export interface SuspendRequest {
+  readonly drainTimeoutMs: number
+  readonly asker?: Asker
+}
+
 /** The row has the change already. A change that was told before has no effect. */
 export interface ChangeRequest {
   readonly change: ConfigurationChange
@@ -38,8 +43,8 @@ export interface ChangeRequest {
 }
 
 /**
- * The answer to a start, stop or change. A reader that waits until the row has this `revision` sees the
- * state that the answer says, or a later one.
+ * The answer to a start, stop, suspend or change. A reader that waits until the row has this `revision` sees
+ * the state that the answer says, or a later one.
  */
 export interface TransitionAnswer {
   readonly previousState: InstanceState
@@ -49,6 +54,7 @@ export interface TransitionAnswer {
 
 export const startUpdate = defineUpdate<TransitionAnswer, [StartRequest | undefined]>('start')
 export const stopUpdate = defineUpdate<TransitionAnswer, [StopRequest]>('stop')
+export const suspendUpdate = defineUpdate<TransitionAnswer, [SuspendRequest]>('suspend')
 export const changeUpdate = defineUpdate<TransitionAnswer, [ChangeRequest]>('change')
 export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
 export const lifecycleQuery = defineQuery<Lifecycle>(lifeQueryName)

@@ -164,6 +164,11 @@ function receive(loop: Loop, answers: KeptAnswers): void {
     { description: 'Shut down: after draining, or at once when forced' },
   )
   setHandler(
+    message.suspendUpdate,
+    ({ drainTimeoutMs, asker }) => answer({ kind: EventKind.Suspend, drainTimeoutMs, ...askedBy(asker) }),
+    { description: 'Go to standby now, with the memory kept' },
+  )
+  setHandler(
     message.changeUpdate,
     ({ change, asker }) => answer({ kind: EventKind.Change, change, ...askedBy(asker) }),
     { description: 'Take over a changed configuration, and restart for it if that was asked for' },

@@ -164,7 +164,8 @@ export async function awaitRunning(session: Session, object: string, deadlineMs:
   const path = { object }
   for (;;) {
     const { name, state, failure } = one(await client.GET('/v1/instances/{object}', { params: { path } }))
-    if (failure !== undefined) throw new CommandFailure(`${name} did not start: ${failure}`)
+    if (failure !== undefined && state !== 'running')
+      throw new CommandFailure(`${name} did not start: ${failure}`)
     if (!isOnItsWay(state)) return
     const leftMs = Math.min(oneWaitMs, deadlineMs - Date.now())
     if (leftMs <= 0) {

@@ -21,3 +21,19 @@ export const startFailures = {
   hostFull: failure(ErrorCode.NoneFree, 200, "Instance '{name}' could not be started: {reason}", true),
   overQuotaOnHost: failure(ErrorCode.Quota, 200, "Instance '{name}' could not be started: {reason}"),
 } as const
+
+/** Why an instance can not be suspended; part of the table of all failures. Each is about one object. */
+export const suspendFailures = {
+  notUp: failure(
+    ErrorCode.WrongState,
+    200,
+    "Instance '{name}' is {state}: only an instance that runs can be suspended; start it first",
+  ),
+  standbyDisabled: failure(
+    ErrorCode.WrongState,
+    200,
+    "Instance '{name}' can not be suspended: its application asks for no standby, its scale_to_zero_disable count is above " +
+      '0; stop it, or let the application lower that count',
+    true,
+  ),
+} as const

@@ -10,6 +10,7 @@ import {
   stateFilterBody,
   statusQuery,
   stopInstanceBody,
+  suspendInstanceBody,
   updateInstanceBody,
   waitInstanceBody,
   waitInstanceIdsBody,
@@ -158,6 +159,26 @@ export const stopInstances = defineOperation({
   entry: changedInstance,
   summary: 'Stop instances',
   description: 'Does not block: wait for the state `stopped`. Ends a restart sequence.',
+})
+
+export const suspendInstances = defineOperation({
+  id: 'suspendInstances',
+  method: 'PUT',
+  path: '/v1/instances/suspend',
+  localPath: '/v1/instances/{object}/suspend',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: true,
+  place: 'instance suspend arguments',
+  body: suspendInstanceBody,
+  query: noParameters,
+  dataKey: DataKey.Instances,
+  entry: changedInstance,
+  summary: 'Suspend instances',
+  description:
+    'Sends instances to standby now, with their memory, whatever their scale-to-zero policy says. Does not block: wait ' +
+    'for the state `standby`. Requests in flight may end first; others wait, and wake the instance. A start and traffic wake ' +
+    'it. Nothing happens to an instance that sleeps already; one that starts is suspended once it runs.',
 })
 
 export const waitInstances = defineOperation({

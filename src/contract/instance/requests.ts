@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { defaultMemoryMb, defaultRestartDrainMs } from '../../domain/instance/defaults.ts'
 import { InstanceFeature } from '../../domain/instance/feature.ts'
+import { maxSuspendDrainMs } from '../../domain/instance/lifecycle-suspend.ts'
 import { imageReferencePattern } from '../../domain/image/reference.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
@@ -231,6 +232,18 @@ export const stopInstanceBody = closed(stopProperties, {
       { properties: { drain_timeout_ms: { enum: [0, null] } } },
     ],
   },
+})
+
+export const suspendInstanceBody = closed({
+  drain_timeout_ms: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: maxSuspendDrainMs,
+      description:
+        `How long requests in flight may take to end before the instance sleeps; default ${maxSuspendDrainMs}, ` +
+        'which is also what -1 means. New requests wait for as long.',
+    }),
+  ),
 })
 
 const awaited = {

@@ -25,15 +25,15 @@ export function isLive(eb: ExpressionBuilder<Tables, 'instances'>) {
 }
 
 /**
- * Whether an instance is live and keeps its memory when it sleeps. It may need room for its snapshot at any
- * moment.
+ * Whether an instance is live and keeps its memory when it sleeps, by its scale-to-zero or because a user
+ * sent it to standby. It may need room for its snapshot at any moment.
  */
 function keepsMemory(eb: ExpressionBuilder<Tables, 'instances'>) {
-  return eb.and([
-    isLive(eb),
+  const byScaleToZero = eb.and([
     eb('instances.standbyPolicy', '<>', ScaleToZeroPolicy.Off),
     eb('instances.standbyStateful', '=', true),
   ])
+  return eb.and([isLive(eb), eb.or([byScaleToZero, eb('instances.suspended', '=', true)])])
 }
 
 /** What an instance may have by now: the present configuration's, or what an older boot still has. */

@@ -89,6 +89,7 @@ function columnsFor(projection: InstanceProjection) {
     toldVersion: projection.toldVersion ?? 0,
     restarting: projection.restarting ?? false,
     standbyDisabled: projection.standbyDisabled ?? false,
+    suspended: projection.suspended ?? false,
   } satisfies Record<ColumnOf<keyof InstanceProjection>, unknown>
 }
 

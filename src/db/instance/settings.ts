@@ -51,5 +51,6 @@ function projectionIn(row: InstanceRow): InstanceProjection {
     toldVersion: row.toldVersion,
     restarting: row.restarting,
     standbyDisabled: row.standbyDisabled,
+    suspended: row.suspended,
   } satisfies Record<keyof InstanceProjection, unknown>
 }

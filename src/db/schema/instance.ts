@@ -168,6 +168,8 @@ export const Instance = defineEntity({
     failureKind: p.text().$type<HostFailure>().nullable(),
     snapshotUuid: p.uuid().nullable(),
     standbyDisabled: p.boolean().default(false),
+    /** A user asked for the present standby, or for one that has not come yet. */
+    suspended: p.boolean().default(false),
     launchedVersion: p.integer().default(0),
     toldVersion: p.integer().default(0),
     restarting: p.boolean().default(false),

@@ -7,8 +7,10 @@ export const UserEventKind = {
   /** A start was asked for. The state follows as an event of its own, if it changes. */
   InstanceStart: 'instance.start',
   InstanceStop: 'instance.stop',
+  /** Standby was asked for. */
+  InstanceSuspend: 'instance.suspend',
   InstanceState: 'instance.state',
-  /** A start or a wake failed, and the state stayed as it was. */
+  /** A start, a wake or a suspend failed, and the state stayed as it was. */
   InstanceFailure: 'instance.failure',
   InstanceVolume: 'instance.volume',
   /** Its configuration was changed, or a restart for an earlier change was asked for. */

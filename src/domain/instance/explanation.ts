@@ -12,6 +12,7 @@ import {
   somethingAsked,
   startsAgainAt,
   timeOf,
+  userSaidSo,
 } from './words.ts'
 
 /** An explanation for people: why an instance is awake or asleep, and what comes next. */
@@ -38,6 +39,8 @@ export interface ExplainedInstance {
   readonly exitCode?: number
   readonly snapshotUuid?: string
   readonly failure?: string
+  /** Present if a user asked for the present standby, or for one that has not come yet. */
+  readonly suspended?: true
   /** The latest time at which the drain under way ends. */
   readonly drainUntilMs?: number
   /** The changed properties that the boot that runs, or the kept memory, does not have. */
@@ -106,13 +109,19 @@ type HostWord = (
 const byHost = {
   [LeasePhase.None]: () => undefined,
   [LeasePhase.Starting]: () => undefined,
-  [LeasePhase.Running]: whyAwake,
+  [LeasePhase.Running]: (instance, hostLease, nowMs) => {
+    const awake = whyAwake(instance, hostLease, nowMs)
+    const { failure, state } = instance
+    // What runs has no other failure than that of a suspend.
+    const failed = failure === undefined || state !== InstanceState.Running ? {} : { failure }
+    return awake === undefined ? undefined : { ...awake, ...failed }
+  },
   [LeasePhase.Draining]: (instance, hostLease) => ({
     now: `is draining, as asked: nothing new gets there, and ${inFlight(hostLease)}`,
     next: endOfDrain(instance),
   }),
-  [LeasePhase.StandingBy]: ({ scaleToZero }) => ({
-    now: `is going to standby, because ${quietFor(scaleToZero.cooldownMs)}`,
+  [LeasePhase.StandingBy]: (instance, hostLease) => ({
+    now: `is going to standby, because ${whyQuiet(instance)}${restsOn(instance, hostLease)}`,
     next: 'it sleeps in a moment; whatever comes meanwhile waits and wakes it',
   }),
   [LeasePhase.Asleep]: whyAsleep,
@@ -122,6 +131,14 @@ const byHost = {
   }),
   [LeasePhase.Stopping]: () => undefined,
 } satisfies Record<HostLeaseView['phase'], HostWord>
+
+function whyQuiet({ suspended, scaleToZero }: ExplainedInstance): string {
+  return suspended === true ? userSaidSo : quietFor(scaleToZero.cooldownMs)
+}
+
+function restsOn({ suspended }: ExplainedInstance, hostLease: HostLeaseView): string {
+  return suspended === true && hostLease.leases > 0 ? `; ${inFlight(hostLease)}` : ''
+}
 
 /** Says why the VM stands still. Returns undefined if it does not. */
 function whyStalled(
@@ -198,13 +215,13 @@ function withoutRoom(
 }
 
 function whyAsleep(instance: ExplainedInstance, { boot, wakeFailure }: HostLeaseView): Explanation {
-  const { state, stoppedAtMs, scaleToZero } = instance
+  const { state, stoppedAtMs } = instance
   const since =
     state === InstanceState.Standby && stoppedAtMs !== undefined ? ` since ${timeOf(stoppedAtMs)}` : ''
   const now =
     boot === 0
       ? 'is asleep from its creation: nothing has asked for it yet'
-      : `is asleep${since}, because ${quietFor(scaleToZero.cooldownMs)}; ${keptOf(instance)}`
+      : `is asleep${since}, because ${whyQuiet(instance)}; ${keptOf(instance)}`
   if (wakeFailure === undefined) return { now, next: 'a request, a connection or a start by hand wakes it' }
   return {
     now: `is asleep, because it could not be woken`,
@@ -244,8 +261,8 @@ const byRecord = {
     now: 'is stopping, as asked',
     next: `host ${nodeId} ends it`,
   }),
-  [InstanceState.Standby]: ({ stoppedAtMs }) => ({
-    now: `is asleep${stoppedAtMs === undefined ? '' : ` since ${timeOf(stoppedAtMs)}`}, because nothing asked for it`,
+  [InstanceState.Standby]: ({ stoppedAtMs, suspended }) => ({
+    now: `is asleep${stoppedAtMs === undefined ? '' : ` since ${timeOf(stoppedAtMs)}`}, because ${suspended === true ? userSaidSo : 'nothing asked for it'}`,
     next: 'a request, a connection or a start by hand wakes it',
   }),
 } satisfies Record<InstanceState, Recorded>

@@ -34,6 +34,10 @@ export interface HostActivities {
    * shut down as by `stopInstance`. The host keeps the permit to start boot number `permit`, and no other,
    * when traffic arrives. `boot` 0 with `epoch` 0 means that the instance never ran: only the permit is left.
    * A repeat gets the same answer as the first call, even after that wake.
+   *
+   * With `drainMs` a user asked for it, and `epoch` is only the name of the order: traffic does not speak
+   * against it. New traffic waits at once. The VM goes on until what is in flight has ended, or until that
+   * time is over; then the rest waits for the wake, too. `stateful` is set.
    */
   standByInstance(input: {
     readonly instanceUuid: string
@@ -42,6 +46,7 @@ export interface HostActivities {
     readonly permit: number
     readonly stateful: boolean
     readonly graceMs: number
+    readonly drainMs?: number
   }): Promise<StandByResult>
   /**
    * Admits no new traffic to boot number `boot`, and returns when nothing is connected to it any more. If
@@ -141,6 +146,8 @@ export const StandByRefusal = {
   SnapshotFailed: 'snapshot-failed',
   /** The host's disk has no room for the memory; the instance runs on. */
   NoRoom: 'no-room',
+  /** A user asked for standby while programs of users run in the instance. */
+  Programs: 'programs',
 } as const
 export type StandByRefusal = (typeof StandByRefusal)[keyof typeof StandByRefusal]
 

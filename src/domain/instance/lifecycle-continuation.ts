@@ -3,6 +3,7 @@ import { InstanceState } from './state.ts'
 import { Deletion, unstarted } from './lifecycle-state.ts'
 import { inStandby } from './lifecycle-standby.ts'
 import type { Lifecycle, LifecycleRules, Sleep } from './lifecycle-state.ts'
+import { maxSuspendDrainMs } from './lifecycle-suspend.ts'
 import { StartKind } from './start-report.ts'
 import type { StartReport } from './start-report.ts'
 import { StopBit, StopOrigin } from './stop-reason.ts'
@@ -54,22 +55,35 @@ export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife
     failure: projection.failure,
     failureKind: projection.failureKind,
     asked: state === InstanceState.Stopping ? askedOf(projection) : undefined,
+    suspend: state === InstanceState.Starting ? suspendOf(projection) : undefined,
   }
   if (state === InstanceState.Standby) return inStandby(life, sleepOf(projection))
-  return wasToGo(life) ? { ...life, deletion: Deletion.Wanted } : { ...life, permit: permitOf(life) }
+  return wasToGo(life)
+    ? { ...life, deletion: Deletion.Wanted }
+    : { ...life, permit: permitOf(life, projection) }
+}
+
+/** Standby that a user asked for and that did not come yet. How long its drain was to last is lost. */
+function suspendOf({ suspended, startedAtMs = 1 }: InstanceProjection): Lifecycle['suspend'] {
+  return suspended === true ? { drainMs: maxSuspendDrainMs, atMs: startedAtMs } : undefined
 }
 
 function sleepOf(projection: InstanceProjection): Sleep {
   const { boot, stoppedAtMs: sinceMs, snapshotUuid } = projection
-  return { boot, sinceMs, outcome: outcomeOf(projection), snapshotUuid }
+  const suspended = projection.suspended === true ? true : undefined
+  return { boot, sinceMs, outcome: outcomeOf(projection), snapshotUuid, suspended }
 }
 
 /**
  * The permit that the host may have: an order to stand by may have been under way when the workflow was lost,
- * and the host may have carried it out.
+ * and the host may have carried it out. Without scale-to-zero, only a user can have asked for standby.
  */
-function permitOf({ scaleToZero, state, boot }: Lifecycle): number | undefined {
-  return scaleToZero === undefined || state === InstanceState.Stopped ? undefined : boot + 1
+function permitOf(
+  { scaleToZero, state, boot }: Lifecycle,
+  { suspended }: InstanceProjection,
+): number | undefined {
+  const mayBeOrdered = scaleToZero !== undefined || suspended === true
+  return mayBeOrdered && state !== InstanceState.Stopped ? boot + 1 : undefined
 }
 
 const continuedStates = {

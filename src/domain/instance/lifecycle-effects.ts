@@ -34,6 +34,7 @@ export type HostWork =
       readonly permit: number
       readonly stateful: boolean
       readonly graceMs: number
+      readonly drainMs?: number
     }
   | { readonly kind: typeof HostWorkKind.Drain; readonly boot: number }
   | {
@@ -110,7 +111,8 @@ function startOf(life: Lifecycle): Pick<Effects, 'hostWork' | 'wakeAtMs'> {
 
 function standByOf({ order, scaleToZero }: Lifecycle): HostWork | undefined {
   if (order === undefined) return undefined
-  const stateful = scaleToZero?.stateful ?? false
+  // What a user sends to standby keeps its memory, whatever scale-to-zero says.
+  const stateful = order.drainMs !== undefined || (scaleToZero?.stateful ?? false)
   return { kind: HostWorkKind.StandBy, ...order, stateful, graceMs: shutdownGraceMs }
 }
 

@@ -39,6 +39,7 @@ export const nothingUnderWay = {
   restartAtMs: undefined,
   givenUp: undefined,
   order: undefined,
+  suspend: undefined,
   awakeUntilMs: undefined,
   wakingSinceMs: undefined,
 } as const

@@ -31,6 +31,7 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
     toldVersion: life.config?.version,
     restarting: startsAgain(life) ? true : undefined,
     standbyDisabled: speaksAgainstStandby(life) ? true : undefined,
+    suspended: isSuspended(life) ? true : undefined,
   }
 }
 
@@ -42,6 +43,11 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
 function startsAgain({ state, startAgain, config }: Lifecycle): boolean {
   const isEnding = state === InstanceState.Draining || state === InstanceState.Stopping
   return isEnding && startAgain === true && config !== undefined
+}
+
+/** Whether a user asked for the sleep of the instance, or for standby that it has not reached yet. */
+function isSuspended({ state, suspend, sleep }: Lifecycle): boolean {
+  return suspend !== undefined || (state === InstanceState.Standby && sleep?.suspended === true)
 }
 
 /**

@@ -5,6 +5,7 @@ import { InstanceState } from './state.ts'
 import * as move from './lifecycle-moves.ts'
 import { StartOrigin } from './lifecycle-state.ts'
 import type { EventKind, EventOf, Lifecycle, Sleep } from './lifecycle-state.ts'
+import { notSuspended } from './lifecycle-suspend.ts'
 import { StopOrigin, stopOutcome } from './stop-reason.ts'
 
 /**
@@ -57,12 +58,17 @@ export function standbyDueAtMs(life: Lifecycle): number | undefined {
 }
 
 export function standByIfDue(life: Lifecycle, nowMs: number): Lifecycle {
+  const { state, suspend, order } = life
+  if (state === InstanceState.Running && suspend !== undefined && order === undefined) {
+    const { order: plain, permit } = orderOf(life, suspend.atMs)
+    return { ...life, order: { ...plain, drainMs: suspend.drainMs }, permit, awakeUntilMs: undefined }
+  }
   const dueAtMs = standbyDueAtMs(life)
   if (dueAtMs === undefined || dueAtMs > nowMs || life.idle === undefined) return life
   return { ...life, ...orderOf(life, life.idle.epoch), awakeUntilMs: undefined }
 }
 
-function orderOf({ boot }: Lifecycle, epoch: number): Pick<Lifecycle, 'order' | 'permit'> {
+function orderOf({ boot }: Lifecycle, epoch: number) {
   return { order: { boot, epoch, permit: boot + 1 }, permit: boot + 1 }
 }
 
@@ -208,11 +214,12 @@ export function slept(before: Lifecycle, event: EventOf<typeof EventKind.Slept>)
   if (life === undefined) return sleptBefore(before, event)
   const sinceMs = event.exit?.atMs ?? event.atMs
   const { snapshotUuid } = event
-  const sleep = { boot: event.boot, sinceMs, outcome: platformStop(event.exit), snapshotUuid }
+  const suspended = life.suspend === undefined ? undefined : (true as const)
+  const sleep = { boot: event.boot, sinceMs, outcome: platformStop(event.exit), snapshotUuid, suspended }
   const report = life.report?.boot === event.boot ? life.report : undefined
   const ranMs = report === undefined ? 0 : Math.max(0, sinceMs - report.startedAtMs)
   const rested = move.endSequenceIfDue(life, sinceMs)
-  return {
+  const asleep: Lifecycle = {
     ...rested,
     ...move.nothingUnderWay,
     state: InstanceState.Standby,
@@ -221,6 +228,7 @@ export function slept(before: Lifecycle, event: EventOf<typeof EventKind.Slept>)
     outcome: sleep.outcome,
     sleep,
   }
+  return life.startAgain === true ? move.beginByHand(asleep) : asleep
 }
 
 /**
@@ -262,7 +270,8 @@ export function sleptBefore(life: Lifecycle, event: EventOf<typeof EventKind.Sle
   const ended = move.endRun(life, boot, sinceMs)
   if (life.sleep?.boot !== boot || ended === life) return ended
   const { snapshotUuid } = event
-  return { ...ended, sleep: { boot, sinceMs, outcome: platformStop(exit), snapshotUuid } }
+  const { suspended } = life.sleep
+  return { ...ended, sleep: { boot, sinceMs, outcome: platformStop(exit), snapshotUuid, suspended } }
 }
 
 /** Like `sleptBefore`. In addition, the stop shows the end of the boot that was shut down for standby. */
@@ -279,6 +288,7 @@ export function standByRefused(
   nowMs: number,
 ): Lifecycle {
   if (life.order?.boot !== boot || life.order.epoch !== epoch) return permitRefused(life, boot)
+  if (life.order.drainMs !== undefined) return standByIfDue(notSuspended(life, reason), nowMs)
   const failed = noSnapshot.has(reason)
   const awakeUntilMs = failed ? nowMs + snapshotRetryMs : undefined
   // The next idle period may have been reported before this answer.
@@ -340,7 +350,8 @@ export function orderAgainIfDue(life: Lifecycle, nowMs: number): Lifecycle {
 }
 
 /** A start by hand came while traffic wakes the instance: the wake continues as a start by hand. */
-export function startWaking(life: Lifecycle): Lifecycle {
+export function startWaking(before: Lifecycle): Lifecycle {
+  const life = before.suspend === undefined ? before : { ...before, suspend: undefined }
   if (life.wakingSinceMs === undefined) return { ...life, restartAttempt: 0 }
   return { ...life, restartAttempt: 0, startOrigin: StartOrigin.User, wakingSinceMs: undefined }
 }

@@ -40,14 +40,15 @@ export interface Lifecycle {
   /** The last boot that was asked of the host; never lowered, never used twice. */
   readonly boot: number
   readonly startOrigin: StartOrigin
-  /** Who asked last for a start or a stop by hand. Absent if that is not known, or nobody did. */
+  /** Who asked last for a start, a stop or standby by hand. Absent if that is not known, or nobody did. */
   readonly asker?: Asker
   /** How many boots the present start has asked for. */
   readonly startTries: number
   /** When the next try of the start is due. It is set while starting, after a try has failed. */
   readonly retryAtMs?: number
   /**
-   * Whether a start came while the instance was stopping. The instance then starts again after the stop.
+   * Whether a start came while the instance was stopping or on its way to the standby that a user asked for.
+   * The instance then starts again after that.
    */
   readonly startAgain?: boolean
 
@@ -104,7 +105,18 @@ export interface Lifecycle {
   /**
    * The order to stand by that the host has to carry out. It is set again if its answer is needed once more.
    */
-  readonly order?: { readonly boot: number; readonly epoch: number; readonly permit: number }
+  readonly order?: {
+    readonly boot: number
+    readonly epoch: number
+    readonly permit: number
+    /** Present if a user asked for it: how long requests in flight may take to end. */
+    readonly drainMs?: number
+  }
+  /**
+   * A user asked for standby, and it did not come yet. It is ordered as soon as the instance runs and no
+   * other order is out.
+   */
+  readonly suspend?: { readonly drainMs: number; readonly atMs: number }
   /**
    * The boot that the host may start by itself, or may have started: from the order on, until that boot is
    * known to be over.
@@ -133,11 +145,15 @@ export interface Sleep {
    * The version of the configuration with which the host wakes it. Absent: that of the boot that sleeps.
    */
   readonly configVersion?: number
+  /** Whether a user asked for this sleep. */
+  readonly suspended?: true
 }
 
 export const EventKind = {
   Start: 'start',
   Stop: 'stop',
+  /** A user wants the instance in standby now. */
+  Suspend: 'suspend',
   Delete: 'delete',
   /** The host brought a boot up. */
   Started: 'started',
@@ -187,6 +203,7 @@ export type LifecycleEvent =
       readonly thenDelete?: boolean
       readonly asker?: Asker
     }
+  | { readonly kind: typeof EventKind.Suspend; readonly drainTimeoutMs: number; readonly asker?: Asker }
   | { readonly kind: typeof EventKind.Delete }
   | { readonly kind: typeof EventKind.Started; readonly report: StartReport }
   | {

@@ -5,6 +5,7 @@ import type { RecordedLife } from './lifecycle-continuation.ts'
 import * as change from './lifecycle-change.ts'
 import * as move from './lifecycle-moves.ts'
 import * as standby from './lifecycle-standby.ts'
+import { suspend, unsuspend } from './lifecycle-suspend.ts'
 import { projectionOf } from './lifecycle-projection.ts'
 import { Deletion, EventKind, Phase, phaseOf, unstarted } from './lifecycle-state.ts'
 import type { EventOf, Lifecycle, LifecycleEvent, LifecycleRules } from './lifecycle-state.ts'
@@ -32,7 +33,7 @@ import type { AskedStop } from './stop-reason.ts'
  *                                               └────────┘
  *
  *                   idle for the cooldown, and the host did it
- *      ┌───────┐ ──────────────────────────────────────────► ┌───────┐ ── stop ──► stopping: the host's permit is revoked
+ *      ┌───────┐ ── or a user's suspend ──────────────────► ┌───────┐ ── stop ──► stopping: the host's permit is revoked
  *      │running│                                             │standby│
  *      └───────┘ ◄── started ── starting ◄── waking, start ─ └───────┘ ◄── the wake failed; creation without autostart
  *
@@ -54,7 +55,7 @@ import type { AskedStop } from './stop-reason.ts'
  *   nearer.
  * - While the host carries out an order to stand by, the state is still `running`. Standby is not a stop:
  *   restart policy and delete-on-stop do not apply to it. `lifecycle-standby.ts` says more about standby, and
- *   about the orders in which events may come.
+ *   about the orders in which events may come. `lifecycle-suspend.ts` is about standby at a user's word.
  * - A host that was set up again reports what it has lost. A boot that ran there has ended. An instance that
  *   slept there gets its permit there again, so that it can be woken. In any other state this event changes
  *   nothing, because the workflow asks the host for the work that is under way anyway.
@@ -81,7 +82,9 @@ export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): D
   const asked = asker === undefined ? life : { ...life, asker }
   const ruled = ruleFor(phaseOf(life), event.kind)(asked, event, nowMs)
   if (typeof ruled === 'string') return { accepted: false, refusal: ruled }
-  const next = change.renewIfDue(ruled, nowMs)
+  // Nobody is the asker of what goes on anyway.
+  const isIgnored = event.kind === EventKind.Suspend && ruled === asked
+  const next = change.renewIfDue(isIgnored ? life : ruled, nowMs)
   const revised = sameForReaders(life, next) ? next : { ...next, revision: life.revision + 1 }
   return { accepted: true, life: revised, effects: effectsOf(revised) }
 }
@@ -149,6 +152,9 @@ function drained(life: Lifecycle, _event: LifecycleEvent, nowMs: number): Lifecy
   return asked === undefined ? life : { ...move.shutDown(life, asked, nowMs), startAgain }
 }
 
+const suspendIfUp: Rule<typeof EventKind.Suspend> = (life, event, nowMs) =>
+  standby.standByIfDue(suspend(life, event, nowMs), nowMs)
+
 /** A change of the configuration is taken over in any state. `renewIfDue` replaces a boot that runs. */
 const changes = {
   [EventKind.Change]: change.noteChange,
@@ -162,6 +168,7 @@ const changes = {
  */
 const down = {
   [EventKind.Start]: move.beginByHand,
+  [EventKind.Suspend]: ignore,
   [EventKind.Delete]: move.startDeletion,
   [EventKind.Started]: standby.startedByPermit,
   [EventKind.StartFailed]: ignore,
@@ -179,6 +186,7 @@ const down = {
 const gone = {
   [EventKind.Start]: refuse,
   [EventKind.Stop]: refuse,
+  [EventKind.Suspend]: refuse,
   [EventKind.Delete]: ignore,
   [EventKind.Started]: ignore,
   [EventKind.StartFailed]: ignore,
@@ -222,6 +230,7 @@ const table = {
     ...changes,
     [EventKind.Start]: standby.startWaking,
     [EventKind.Stop]: retiring(shutDownAtOnce),
+    [EventKind.Suspend]: suspendIfUp,
     [EventKind.Delete]: move.startDeletion,
     [EventKind.Started]: standby.startedStarting,
     [EventKind.StartFailed]: move.startFailed,
@@ -240,8 +249,9 @@ const table = {
   },
   [Phase.Running]: {
     ...changes,
-    [EventKind.Start]: ignore,
+    [EventKind.Start]: unsuspend,
     [EventKind.Stop]: retiring(stopRunning),
+    [EventKind.Suspend]: suspendIfUp,
     [EventKind.Delete]: move.startDeletion,
     [EventKind.Started]: standby.startedRunning,
     [EventKind.StartFailed]: (life, { boot }) => (boot === life.boot ? standby.reopened(life) : life),
@@ -264,6 +274,7 @@ const table = {
     // A drain for a restart goes on, because the instance starts again anyway.
     [EventKind.Start]: unlessRetired((life) => (life.startAgain === true ? life : move.undrain(life))),
     [EventKind.Stop]: retiring(stopDraining),
+    [EventKind.Suspend]: ignore,
     [EventKind.Delete]: move.startDeletion,
     [EventKind.Started]: (life, event, nowMs) =>
       standby.wokenDraining(move.noteReport(life, event), event.report.boot, nowMs),
@@ -287,6 +298,7 @@ const table = {
     ...changes,
     [EventKind.Start]: unlessRetired((life) => ({ ...life, startAgain: true })),
     [EventKind.Stop]: retiring(stopStopping),
+    [EventKind.Suspend]: ignore,
     [EventKind.Delete]: move.startDeletion,
     [EventKind.Started]: move.noteReport,
     [EventKind.StartFailed]: ignore,
@@ -311,9 +323,15 @@ const table = {
   [Phase.Deleted]: { ...gone, [EventKind.Removed]: ignore },
 } satisfies Record<Phase, Row>
 
-function isByHand(event: LifecycleEvent): event is EventOf<'start' | 'stop' | 'change'> {
-  const { kind } = event
-  return kind === EventKind.Start || kind === EventKind.Stop || kind === EventKind.Change
+const byHand: ReadonlySet<EventKind> = new Set([
+  EventKind.Start,
+  EventKind.Stop,
+  EventKind.Suspend,
+  EventKind.Change,
+])
+
+function isByHand(event: LifecycleEvent): event is EventOf<'start' | 'stop' | 'suspend' | 'change'> {
+  return byHand.has(event.kind)
 }
 
 function sameForReaders(one: Lifecycle, other: Lifecycle): boolean {

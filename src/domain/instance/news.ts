@@ -9,7 +9,7 @@ import type { Lifecycle, LifecycleEvent } from './lifecycle-state.ts'
 import { InstanceState } from './state.ts'
 import { StopBit } from './stop-reason.ts'
 import { applicationEntered, itWasShutDown, memoryIsKept, quietFor } from './words.ts'
-import { somethingAsked, startsAgainAt, timeOf } from './words.ts'
+import { somethingAsked, startsAgainAt, timeOf, userSaidSo } from './words.ts'
 
 /** One decision about a life: what it was, what came, and what it is now. */
 interface Turn {
@@ -48,21 +48,27 @@ function stateNews(turn: Turn): News {
 
 function failureNews({ after }: Turn): News {
   const { state, failure = '', retryAtMs } = after
-  const what = state === InstanceState.Starting ? 'it could not be started' : 'it could not be woken'
+  const what = whatFailed(state)
   const next = retryAtMs === undefined ? '' : `; it is tried again at ${timeOf(retryAtMs)}`
   return {
     kind: UserEventKind.InstanceFailure,
     from: state,
     to: state,
-    why: `${what}: ${failure}${next}`,
+    why: `${what}${failure}${next}`,
     asker: askerOf(after),
     ...(after.failureKind === undefined ? {} : { facts: { failure: after.failureKind } }),
   }
 }
 
+/** A failure of an instance that runs says itself what failed. */
+function whatFailed(state: InstanceState): string {
+  if (state === InstanceState.Running) return ''
+  return state === InstanceState.Starting ? 'it could not be started: ' : 'it could not be woken: '
+}
+
 /** Who asked for the state that the life has now. */
-function askerOf({ state, startOrigin, asker, outcome }: Lifecycle): Asker {
-  if (state === InstanceState.Standby) return { by: AskerKind.Policy }
+function askerOf({ state, startOrigin, asker, outcome, sleep }: Lifecycle): Asker {
+  if (state === InstanceState.Standby && sleep?.suspended !== true) return { by: AskerKind.Policy }
   const isUp = state === InstanceState.Starting || state === InstanceState.Running
   if (isUp && startOrigin !== StartOrigin.User) return { by: originAsker[startOrigin] }
   const endedByItself = state === InstanceState.Stopped && ((outcome?.stopReason ?? 0) & StopBit.User) === 0
@@ -161,5 +167,6 @@ function whyAsleep({ event, after }: Turn): Told {
   if (event.kind !== EventKind.Slept && failure !== undefined)
     return { why: `it could not be woken: ${failure}` }
   const kept = sleep?.snapshotUuid === undefined ? itWasShutDown : memoryIsKept(sleep.snapshotUuid)
-  return { why: `${quietFor(scaleToZero?.cooldownMs ?? 0)}; ${kept}` }
+  const why = sleep?.suspended === true ? userSaidSo : quietFor(scaleToZero?.cooldownMs ?? 0)
+  return { why: `${why}; ${kept}` }
 }

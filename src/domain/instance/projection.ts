@@ -48,4 +48,6 @@ export interface InstanceProjection {
   readonly restarting?: boolean
   /** Whether the instance itself speaks against standby at present. */
   readonly standbyDisabled?: boolean
+  /** Whether a user asked for the present standby, or for one that has not come yet. Absent: false. */
+  readonly suspended?: boolean
 }

@@ -5,6 +5,8 @@ export function quietFor(cooldownMs: number): string {
   return `nothing asked for it for ${seconds(cooldownMs)}`
 }
 
+/** Why an instance sleeps that a user sent to standby. */
+export const userSaidSo = 'its user said so'
 export const somethingAsked = 'something asked for it'
 export const applicationEntered = 'its application has begun'
 export const itWasShutDown = 'it was shut down'

@@ -15,6 +15,11 @@ export const GatewayLeasePhase = {
   Busy: 'busy',
   /** The instance drains or shuts down: what is in flight may finish, nothing new begins. */
   Ending: 'ending',
+  /**
+   * The instance is to sleep: what is in flight may finish, and new traffic waits. The lease is given back
+   * when the last request ends, or when it is due.
+   */
+  Resting: 'resting',
   /** The host is silent: what is in flight goes on, nothing new begins before the host has answered again. */
   Unsure: 'unsure',
 } as const
@@ -49,9 +54,14 @@ export interface GatewayLeaseState {
   readonly epoch: number
   /** Whether that `open` is still without an answer. */
   readonly asked: boolean
+  /**
+   * The lease is only for what was in flight when the instance was sent to standby. It is asked for without
+   * a wake, again after a lost connection, until it is opened or refused.
+   */
+  readonly patient?: true
   /** Whether a request waits for the answer. */
   readonly wanted: boolean
-  /** The lease; present in the phases open, busy, ending and unsure. */
+  /** The lease; present in the phases open, busy, ending, resting and unsure. */
   readonly lease?: OpenedLease
   /** The memory boot whose connections may still exist, although its lease is given back; 0 if none. */
   readonly memoryBoot: number
@@ -59,7 +69,10 @@ export interface GatewayLeaseState {
   readonly boot: number
   /** The boot for which `drained` has to be sent; 0 if none. */
   readonly draining: number
-  /** In the phase open: when to check whether the lease is still needed. */
+  /**
+   * In the phase open: when to check whether the lease is still needed. In the phase resting: when it is
+   * given back at the latest.
+   */
   readonly dueAtMs?: number
   readonly refusal?: LeaseRefusal
 }
@@ -82,8 +95,11 @@ export type GatewayLeaseEvent =
    * traffic last passed.
    */
   | { readonly kind: 'due'; readonly busy: boolean; readonly lastMs: number }
-  /** What was in flight in `busy` has ended. */
-  | { readonly kind: 'calm'; readonly lastMs: number }
+  /**
+   * What was in flight in `busy`, or the last request in `resting`, has ended. `busy`: something else is in
+   * flight that needs the lease.
+   */
+  | { readonly kind: 'calm'; readonly lastMs: number; readonly busy?: boolean }
   /** Nothing at all is connected any more, quiet connections included. */
   | { readonly kind: 'empty' }
   | ({ readonly kind: 'opened' } & OpenedLease)
@@ -97,6 +113,18 @@ export type GatewayLeaseEvent =
     }
   | { readonly kind: 'drain'; readonly boot: number; readonly connected: boolean }
   | { readonly kind: 'undrain'; readonly boot: number }
+  /**
+   * The instance is to sleep. `requests` says whether requests are in flight, `busy` whether anything is that
+   * needs the lease.
+   */
+  | {
+      readonly kind: 'rest'
+      readonly boot: number
+      readonly withinMs: number
+      readonly requests: boolean
+      readonly busy: boolean
+      readonly lastMs: number
+    }
   | { readonly kind: 'close'; readonly boot: number; readonly connected: boolean }
   | { readonly kind: 'gone'; readonly boot: number }
   | { readonly kind: 'link-lost' }
@@ -115,7 +143,7 @@ export type GatewayLeaseEffect =
    * This effect and the next three are messages to the host. They are lost if the host is not connected; the
    * event `link-back` makes up for that.
    */
-  | { readonly kind: 'open'; readonly epoch: number }
+  | { readonly kind: 'open'; readonly epoch: number; readonly patient?: true }
   | { readonly kind: 'withdraw'; readonly epoch: number }
   | { readonly kind: 'idle'; readonly epoch: number; readonly quietMs: number }
   | { readonly kind: 'drained'; readonly boot: number }

@@ -23,6 +23,11 @@ import type {
  *    └─── due, nothing under way (the lease is given back), gone ─── from open
  * ```
  *
+ * Open, busy and unsure lead to resting when the instance is to sleep at a user's word. From there the lease
+ * is given back (calm, due), or goes on (undrain, opened), or is ending (drain, close). Requests that come
+ * meanwhile wait. The host is asked for them as soon as the lease is given back. For what is still in flight
+ * then, it is asked patiently: the lease is opened after the next wake, whoever causes that.
+ *
  * Answers to an older `open` than the newest are ignored, and so are messages about a boot older than the
  * lease's. An answer for which nobody waits any more still opens the lease, because the host counts the lease
  * until it is given back. A lease for an `open` that was given up while the host was silent is given back at
@@ -41,7 +46,9 @@ export function isOpen({ phase }: GatewayLeaseState): boolean {
 
 /** Whether an answer will come that admits the waiting requests, or says why not. */
 export function isAsking(state: GatewayLeaseState): boolean {
-  return state.asked && !isOpen(state)
+  if (state.phase !== GatewayLeasePhase.Resting)
+    return state.asked && !isOpen(state) && state.patient !== true
+  return state.link !== HostConnection.Away && state.link !== HostConnection.Down
 }
 
 /** The refusal that asking would get, as far as is known. */
@@ -81,8 +88,10 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
       effects.push({ kind: 'fail', refusal })
       return state
     }
-    const wanted = { ...state, wanted: true }
-    return state.asked ? wanted : ask(wanted, context)
+    const { patient, ...rest } = state
+    const wanted = { ...rest, wanted: true }
+    if (state.phase === GatewayLeasePhase.Resting) return wanted
+    return state.asked && patient !== true ? wanted : ask(wanted, context)
   },
 
   unwanted(state, _event, { effects }) {
@@ -99,6 +108,9 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
 
   due(state, { busy, lastMs }, context) {
     const { lease } = state
+    if (state.phase === GatewayLeasePhase.Resting) {
+      return (state.dueAtMs ?? 0) > context.nowMs ? state : restNow(state, { busy, lastMs }, context)
+    }
     if (state.phase !== GatewayLeasePhase.Open || lease?.returnAfterMs === undefined) return state
     if (busy) return withoutDue({ ...state, phase: GatewayLeasePhase.Busy })
     // The lease is kept while a second `open` is under way: the answer would make a lease that nobody gives
@@ -110,7 +122,8 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     return giveBack(state, lastMs, context)
   },
 
-  calm(state, { lastMs }) {
+  calm(state, { lastMs, busy = false }, context) {
+    if (state.phase === GatewayLeasePhase.Resting) return restNow(state, { busy, lastMs }, context)
     if (state.phase !== GatewayLeasePhase.Busy) return state
     return watched({ ...state, phase: GatewayLeasePhase.Open }, lastMs)
   },
@@ -119,6 +132,8 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     const drained = sayDrained(state, context)
     if (state.phase === GatewayLeasePhase.Ending)
       return giveBack({ ...drained, memoryBoot: 0 }, context.nowMs, context)
+    if (state.phase === GatewayLeasePhase.Resting)
+      return restNow({ ...drained, memoryBoot: 0 }, { busy: false, lastMs: context.nowMs }, context)
     return state.phase === GatewayLeasePhase.Closed ? { ...drained, memoryBoot: 0 } : drained
   },
 
@@ -133,7 +148,7 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     if (state.memoryBoot !== 0 && state.memoryBoot !== memoryBoot)
       effects.push({ kind: 'end-other-memory', memoryBoot })
     if (state.boot !== 0 && state.boot !== boot) effects.push({ kind: 'forget', boot: state.boot })
-    const { refusal: _mended, ...rest } = state
+    const { refusal: _mended, patient: _over, ...rest } = state
     effects.push({ kind: 'admit' })
     const open = {
       ...rest,
@@ -165,37 +180,49 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     }
     effects.push({ kind: 'fail', refusal })
     if (state.lease !== undefined) effects.push({ kind: 'forget', boot: state.lease.boot })
-    return closed({ ...state, asked: false, wanted: false, refusal })
+    const { patient: _over, ...rest } = state
+    return closed({ ...rest, asked: false, wanted: false, refusal })
   },
 
   drain(state, { boot, connected }, context) {
     if (boot < state.boot) return state
-    const draining = { ...state, draining: boot }
+    const draining = { ...waitForNothing(state, context), draining: boot }
     if (!connected) return dropEmpty(sayDrained(draining, context), context)
     return ending(draining)
   },
 
+  rest(state, { boot, withinMs, requests, busy, lastMs }, context) {
+    const { lease, phase } = state
+    if (lease === undefined || boot < state.boot || phase === GatewayLeasePhase.Ending) return state
+    if (!requests) return restNow(state, { busy, lastMs }, context)
+    return { ...state, phase: GatewayLeasePhase.Resting, dueAtMs: context.nowMs + withinMs }
+  },
+
   undrain(state, { boot }, { nowMs, effects }) {
-    if (boot !== state.draining && state.phase !== GatewayLeasePhase.Ending) return state
+    const isHeldUp = state.phase === GatewayLeasePhase.Ending || state.phase === GatewayLeasePhase.Resting
+    if (boot !== state.draining && !isHeldUp) return state
     if (boot < state.boot) return state
     const undrained = { ...state, draining: 0 }
-    if (state.phase !== GatewayLeasePhase.Ending) return undrained
+    if (!isHeldUp) return undrained
     effects.push({ kind: 'admit' })
-    return watched({ ...undrained, phase: GatewayLeasePhase.Open }, nowMs)
+    return watched({ ...undrained, phase: GatewayLeasePhase.Open, wanted: false }, nowMs)
   },
 
   close(state, { boot, connected }, context) {
     if (boot < state.boot) return state
     context.effects.push({ kind: 'end', boot, why: 'close' }, { kind: 'forget', boot })
-    return connected ? ending(state) : dropEmpty(sayDrained(state, context), context)
+    const closing = waitForNothing(state, context)
+    return connected ? ending(closing) : dropEmpty(sayDrained(closing, context), context)
   },
 
-  gone(state, { boot }, { effects }) {
+  gone(state, { boot }, context) {
     if (boot < state.boot) return state
-    effects.push({ kind: 'end', boot, why: 'gone' }, { kind: 'forget', boot })
+    context.effects.push({ kind: 'end', boot, why: 'gone' }, { kind: 'forget', boot })
     const over = { ...state, draining: 0, memoryBoot: 0, boot }
     if (state.lease === undefined) return over
-    return state.asked ? asking(over) : closed(over)
+    const isWanted = state.phase === GatewayLeasePhase.Resting && state.wanted && !state.asked
+    const ended = state.asked ? asking(over) : closed(over)
+    return isWanted ? ask(ended, context) : ended
   },
 
   'link-lost': (state) =>
@@ -222,7 +249,7 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
 
   'link-back'(state, _event, context) {
     const back = { ...state, link: HostConnection.Up }
-    const asks = state.wanted || state.phase === GatewayLeasePhase.Unsure
+    const asks = state.wanted || state.patient === true || state.phase === GatewayLeasePhase.Unsure
     if (asks) return ask({ ...back, asked: false }, context)
     return state.phase === GatewayLeasePhase.Asking
       ? closed({ ...back, asked: false })
@@ -238,12 +265,15 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
 /** Asks the host for a lease. If the host can not be reached now, `link-back` asks again. */
 function ask(state: GatewayLeaseState, { effects }: Context): GatewayLeaseState {
   const epoch = state.epoch + 1
-  if (state.link === HostConnection.Up) effects.push({ kind: 'open', epoch })
+  const { patient } = state
+  if (state.link === HostConnection.Up)
+    effects.push({ kind: 'open', epoch, ...(patient === undefined ? {} : { patient }) })
   const phase = state.lease === undefined ? GatewayLeasePhase.Asking : state.phase
   return { ...state, phase, epoch, asked: true }
 }
 
-function giveBack(state: GatewayLeaseState, lastMs: number, { nowMs, effects }: Context): GatewayLeaseState {
+function giveBack(state: GatewayLeaseState, lastMs: number, context: Context): GatewayLeaseState {
+  const { nowMs, effects } = context
   const { lease } = state
   if (lease === undefined) return state
   effects.push(
@@ -251,6 +281,25 @@ function giveBack(state: GatewayLeaseState, lastMs: number, { nowMs, effects }: 
     { kind: 'idle', epoch: lease.epoch, quietMs: Math.max(0, nowMs - lastMs) },
   )
   return state.asked ? asking(state) : closed(state)
+}
+
+/** Gives the lease back, so that the instance can sleep, and asks for what waits for its wake. */
+function restNow(
+  state: GatewayLeaseState,
+  { busy, lastMs }: { readonly busy: boolean; readonly lastMs: number },
+  context: Context,
+): GatewayLeaseState {
+  const given = giveBack(state, lastMs, context)
+  if (state.asked) return given
+  if (state.wanted) return ask(given, context)
+  return busy ? ask({ ...given, patient: true }, context) : given
+}
+
+/** The instance that was to sleep shuts down instead: what waits for it has to try elsewhere. */
+function waitForNothing(state: GatewayLeaseState, { nowMs, effects }: Context): GatewayLeaseState {
+  if (state.phase !== GatewayLeasePhase.Resting || !state.wanted || state.asked) return state
+  effects.push({ kind: 'fail', refusal: shuttingDown(nowMs) })
+  return { ...state, wanted: false }
 }
 
 /** Gives the lease back: nothing is connected, so there is nothing to wait for. */
@@ -302,6 +351,9 @@ function hostAway(nowMs: number): LeaseRefusal {
 }
 
 function endingRefusal(state: GatewayLeaseState, nowMs: number): LeaseRefusal | undefined {
-  if (state.phase !== GatewayLeasePhase.Ending) return undefined
+  return state.phase === GatewayLeasePhase.Ending ? shuttingDown(nowMs) : undefined
+}
+
+function shuttingDown(nowMs: number): LeaseRefusal {
   return { reason: 'draining', message: 'The instance is shutting down.', untilMs: nowMs }
 }

@@ -3,6 +3,7 @@ import { LeasePhase } from './host-lease-phase.ts'
 import type { HostLeaseEvent, HostLeaseState, Lease } from './host-lease-state.ts'
 import { noteHeld, noteLost, takeBack } from './host-shares.ts'
 import { touched } from './host-lease-settlement.ts'
+import { leaseKeptMs } from './lease-protocol.ts'
 
 /**
  * The largest number of gateways that a host serves. Further ones are refused, because each costs the host
@@ -29,16 +30,19 @@ const answering: ReadonlySet<LeasePhase> = new Set([
  * and whether to wake.
  */
 export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'lost' | 'drained'> = {
-  open(state, { gateway, epoch, ports, limit }, { nowMs }) {
+  open(state, { gateway, epoch, ports, limit, patient }, { nowMs }) {
     const before = find(state, gateway)
     if (before !== undefined && before.epoch > epoch) return state
     // A repeated `open` has waited since it was first sent.
     const repeated = before?.epoch === epoch && before.status === 'waiting'
+    const heldEpoch = before?.status === 'held' ? before.epoch : before?.heldEpoch
     return put(state, {
       gateway,
       epoch,
       ports,
       status: 'waiting',
+      ...(heldEpoch === undefined ? {} : { heldEpoch }),
+      ...(patient === true ? { patient } : {}),
       boot: before?.boot ?? 0,
       askedAtMs: repeated ? before.askedAtMs : nowMs,
       waited: (repeated && before.waited) || !answering.has(state.phase),
@@ -54,6 +58,10 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
   returned(before, { gateway, epoch, quietMs, gave }, { nowMs }) {
     const state = takeBack(before, gateway, gave)
     const lease = find(state, gateway)
+    if (lease?.status === 'waiting' && lease.heldEpoch === epoch) {
+      const { heldEpoch: _given, ...waiting } = lease
+      return put(state, waiting)
+    }
     if (lease?.status !== 'held' || lease.epoch !== epoch) return state
     const quietFromMs = Math.max(state.quietFromMs, nowMs - Math.max(0, quietMs))
     return { ...put(state, { ...lease, status: 'returned' }), quietFromMs }
@@ -67,10 +75,12 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
   lost(state, { gateway, keptUntilMs, closed }, context) {
     const lease = find(state, gateway)
     if (lease === undefined) return state
+    const { heldEpoch, patient: _asked, ...known } = lease
     // The gateway that waits can not be answered. It asks again later.
-    const status = lease.status === 'waiting' ? 'returned' : lease.status
+    const left = heldEpoch === undefined ? 'returned' : 'held'
+    const status = lease.status === 'waiting' ? left : lease.status
     return noteLost(
-      put(state, { ...lease, status, keptUntilMs }),
+      put(state, { ...known, epoch: heldEpoch ?? lease.epoch, status, keptUntilMs }),
       { gateway, ...(closed === undefined ? {} : { closed }) },
       context,
     )
@@ -97,12 +107,18 @@ function join(
     const isCounted = share !== undefined && share.memoryBoot === state.memoryBoot
     return isCounted ? put(state, { ...quiet, status: 'returned', drained: false }) : state
   }
-  if (held.boot !== state.boot || !standing.has(state.phase)) {
+  const stands = standing.has(state.phase) || state.restUntilMs !== undefined
+  if (held.boot !== state.boot || !stands) {
     context.effects.push({ kind: 'tell-gateway', gateway, word: 'gone', boot: held.boot })
     return { ...state, leases: state.leases.filter((lease) => lease !== before) }
   }
   retell(state, gateway, context)
-  const { keptUntilMs: _found, ...known } = before ?? { ports: [], askedAtMs: context.nowMs, waited: false }
+  const {
+    keptUntilMs: _found,
+    heldEpoch: _past,
+    patient: _asked,
+    ...known
+  } = before ?? { ports: [], askedAtMs: context.nowMs, waited: false }
   const lease = { ...known, gateway, epoch: held.epoch, boot: held.boot, drained: false }
   return touched(put(state, { ...lease, status: 'held' }), context)
 }
@@ -113,15 +129,17 @@ function join(
  */
 function rejoin(state: HostLeaseState, lease: Lease, context: Context): HostLeaseState {
   retell(state, lease.gateway, context)
-  const { keptUntilMs: _found, ...known } = lease
+  const { keptUntilMs: _found, heldEpoch: _past, patient: _asked, ...known } = lease
   const rejoined = put(state, { ...known, status: 'returned' })
   if (lease.status !== 'held') return rejoined
   return { ...touched(rejoined, context), quietFromMs: Math.max(state.quietFromMs, context.nowMs) }
 }
 
 /** Repeats what the gateway may have missed while it was away. */
-function retell(state: HostLeaseState, gateway: string, { effects }: Context): void {
+function retell(state: HostLeaseState, gateway: string, { effects, nowMs }: Context): void {
   const { boot } = state
+  const withinMs = restWithinMs(state, nowMs)
+  if (withinMs !== undefined) effects.push({ kind: 'tell-rest', gateway, boot, withinMs })
   if (state.phase === LeasePhase.Draining)
     effects.push({ kind: 'tell-gateway', gateway, word: 'drain', boot })
   if (state.phase === LeasePhase.Stopping)
@@ -148,6 +166,18 @@ export function tellAll(
   }
 }
 
+/** Asks for every lease, so that the VM can sleep. */
+export function askForLeases(state: HostLeaseState, { effects, nowMs }: Context): void {
+  const withinMs = restWithinMs(state, nowMs) ?? 0
+  for (const { gateway, boot } of state.leases) {
+    if (boot !== 0) effects.push({ kind: 'tell-rest', gateway, boot: state.boot, withinMs })
+  }
+}
+
+function restWithinMs({ restUntilMs }: HostLeaseState, nowMs: number): number | undefined {
+  return restUntilMs === undefined ? undefined : Math.max(0, restUntilMs - leaseKeptMs - nowMs)
+}
+
 /**
  * Ends all leases, because the memory has ended: connections to it are lost. Gateways that wait continue to
  * wait.
@@ -157,7 +187,8 @@ export function voidLeases(state: HostLeaseState, { effects }: Context): HostLea
     if (lease.boot !== 0) {
       effects.push({ kind: 'tell-gateway', gateway: lease.gateway, word: 'gone', boot: lease.boot })
     }
-    return lease.status === 'waiting' ? [{ ...lease, boot: 0 }] : []
+    const { heldEpoch: _void, ...known } = lease
+    return lease.status === 'waiting' ? [{ ...known, boot: 0 }] : []
   })
   return { ...state, leases, memoryBoot: 0, shares: [] }
 }

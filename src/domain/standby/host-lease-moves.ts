@@ -1,9 +1,10 @@
 import { wakeBackOffMs } from './wake-back-off.ts'
-import { tellAll, voidLeases } from './host-lease-gateways.ts'
+import { askForLeases, tellAll, voidLeases } from './host-lease-gateways.ts'
 import type { Context, Moves } from './host-lease-move.ts'
 import { leaseTerms, refuseWith } from './host-lease-settlement.ts'
 import { LeasePhase } from './host-lease-phase.ts'
 import type { HostLeaseState, StandByOrder } from './host-lease-state.ts'
+import { leaseKeptMs, programLeasePrefix } from './lease-protocol.ts'
 import { StandByRefusal } from '../instance/host-work.ts'
 import type { HostFailure } from '../instance/host-work.ts'
 import { StartKind } from '../instance/start-report.ts'
@@ -34,6 +35,7 @@ const watched: ReadonlySet<LeasePhase> = new Set([
 /** Resets the fields that belong to one boot or one sleep. */
 const nothingUnderWay = {
   order: undefined,
+  restUntilMs: undefined,
   hurried: false,
   drainAnswered: false,
   disabled: false,
@@ -74,15 +76,23 @@ export const vmMoves: Moves<
 
   'stand-by'(state, { kind: _kind, peerPackets, ...order }, context) {
     if (isRepeat(state, order)) return state
-    const refused = refusalOf(state, order, context.nowMs) ?? peersRefusal(state, peerPackets)
+    const refused = refusalOf(state, { order, peerPackets }, context.nowMs)
     if (isDone(state, order)) return answerStandBy(state, order, context)
     if (refused !== undefined) {
       const quiet = refused === 'peers' ? { quietFromMs: context.nowMs, idle: undefined } : {}
       const reason = refused === 'peers' ? StandByRefusal.Busy : refused
       return { ...answerStandBy(state, order, context, reason), ...quiet }
     }
-    context.effects.push({ kind: 'sleep', order })
-    return { ...state, phase: LeasePhase.StandingBy, order, hurried: false }
+    const standingBy = { ...state, phase: LeasePhase.StandingBy, order, hurried: false }
+    const { drainMs } = order
+    if (drainMs === undefined) {
+      context.effects.push({ kind: 'sleep', order })
+      return standingBy
+    }
+    // `settle` begins the sleep once no gateway holds a lease.
+    const resting = { ...standingBy, restUntilMs: context.nowMs + drainMs + leaseKeptMs }
+    askForLeases(resting, context)
+    return resting
   },
 
   drain(state, { boot }, context) {
@@ -114,7 +124,7 @@ export const vmMoves: Moves<
       context.effects.push({ kind: 'answer-drain', boot: state.boot })
     }
     tellAll(state, 'close', context)
-    return { ...state, phase: LeasePhase.Stopping }
+    return { ...state, phase: LeasePhase.Stopping, restUntilMs: undefined }
   },
 
   remove(state, _event, context) {
@@ -185,17 +195,7 @@ export const vmMoves: Moves<
     return { ...asleep, phase: LeasePhase.Asleep, boot: Math.max(state.boot, boot), permit: order.permit }
   },
 
-  'stayed-awake'(state, { boot, reason }, context) {
-    const { order } = state
-    if (order === undefined || boot !== order.boot) return state
-    answerStandBy(state, order, context, reason)
-    const { peersWait: _reached, ...rest } = state
-    const awake = { ...rest, order: undefined, hurried: false, quietFromMs: context.nowMs }
-    if (state.phase !== LeasePhase.StandingBy) return awake
-    const leases = state.leases.map((lease) => ({ ...lease, waited: false }))
-    const ranBefore = state.boot !== 0 && boot !== 0
-    return ranBefore ? { ...awake, leases, phase: LeasePhase.Running } : { ...awake, phase: LeasePhase.None }
-  },
+  'stayed-awake': staysAwake,
 
   exited(state, { boot }, context) {
     const expected = state.phase === LeasePhase.Waking ? state.permit : state.boot
@@ -211,7 +211,30 @@ export const vmMoves: Moves<
     return least > boot ? state : finish({ ...state, boot: Math.max(state.boot, boot) }, context)
   },
 
-  tick: (state) => state,
+  tick(state, _event, context) {
+    const { order, restUntilMs } = state
+    if (order === undefined || restUntilMs === undefined || restUntilMs > context.nowMs) return state
+    return staysAwake(state, { boot: order.boot, reason: StandByRefusal.Busy }, context)
+  },
+}
+
+/** The order is not carried out: traffic goes on as before. */
+function staysAwake(
+  state: HostLeaseState,
+  { boot, reason }: { readonly boot: number; readonly reason: StandByRefusal },
+  context: Context,
+): HostLeaseState {
+  const { order } = state
+  if (order === undefined || boot !== order.boot) return state
+  answerStandBy(state, order, context, reason)
+  const { peersWait: _reached, ...rest } = state
+  const over = { order: undefined, restUntilMs: undefined, hurried: false }
+  const awake = { ...rest, ...over, quietFromMs: context.nowMs }
+  if (state.phase !== LeasePhase.StandingBy) return awake
+  if (order.drainMs !== undefined) tellAll(state, 'undrain', context)
+  const leases = state.leases.map((lease) => ({ ...lease, waited: false }))
+  const ranBefore = state.boot !== 0 && boot !== 0
+  return ranBefore ? { ...awake, leases, phase: LeasePhase.Running } : { ...awake, phase: LeasePhase.None }
 }
 
 function isRepeat({ phase, order }: HostLeaseState, asked: StandByOrder): boolean {
@@ -222,16 +245,30 @@ function isDone({ slept }: HostLeaseState, asked: StandByOrder): boolean {
   return slept?.boot === asked.boot && slept.permit === asked.permit
 }
 
-function refusalOf(state: HostLeaseState, order: StandByOrder, nowMs: number): StandByRefusal | undefined {
+function refusalOf(
+  state: HostLeaseState,
+  { order, peerPackets }: { readonly order: StandByOrder; readonly peerPackets: number | undefined },
+  nowMs: number,
+): StandByRefusal | 'peers' | undefined {
   if (order.boot === 0 || isLeftAnew(state, order)) {
     return state.phase === LeasePhase.None && state.boot < order.permit
       ? undefined
       : StandByRefusal.NotRunning
   }
   if (state.phase !== LeasePhase.Running || order.boot !== state.boot) return StandByRefusal.NotRunning
+  if (order.drainMs !== undefined) return refusalOfUser(state)
   if (state.unsureUntilMs > nowMs) return StandByRefusal.Unsure
   if (state.disabled) return StandByRefusal.Disabled
-  return state.idle?.epoch === order.epoch ? undefined : StandByRefusal.Busy
+  return state.idle?.epoch === order.epoch ? peersRefusal(state, peerPackets) : StandByRefusal.Busy
+}
+
+/** What speaks against standby that a user asked for. */
+function refusalOfUser({ disabled, leases }: HostLeaseState): StandByRefusal | undefined {
+  if (disabled) return StandByRefusal.Disabled
+  const isProgram = leases.some(
+    ({ status, gateway }) => status === 'held' && gateway.startsWith(programLeasePrefix),
+  )
+  return isProgram ? StandByRefusal.Programs : undefined
 }
 
 /**

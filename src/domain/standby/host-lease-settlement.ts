@@ -30,7 +30,7 @@ const settlePhase = {
   [LeasePhase.Starting]: (state) => state,
   [LeasePhase.Running]: openWaiting,
   [LeasePhase.Draining]: (state, context) => answerDrain(refuseDraining(state, context), context),
-  [LeasePhase.StandingBy]: hurryIfAwaited,
+  [LeasePhase.StandingBy]: (state, context) => hurryIfAwaited(sleepIfRested(state, context), context),
   [LeasePhase.Asleep]: wakeIfAwaited,
   [LeasePhase.Waking]: (state) => state,
   [LeasePhase.Stopping]: refuseDraining,
@@ -44,12 +44,16 @@ export function refuseWith(
   refusal: Omit<OpenRefusal, 'retryAfterMs'> & { readonly retryAfterMs?: number },
 ): Settlement {
   return (state, { effects }) => {
-    const waiting = state.leases.filter(({ status }) => status === 'waiting')
-    if (waiting.length === 0) return state
-    for (const { gateway, epoch } of waiting) {
+    // A failed wake is no answer to those who did not ask for it. They wait for the next one.
+    const isAnswered = ({ status, patient }: Lease): boolean =>
+      status === 'waiting' && (patient !== true || refusal.reason !== 'failed')
+    const answered = state.leases.filter(isAnswered)
+    if (answered.length === 0) return state
+    for (const { gateway, epoch } of answered) {
       effects.push({ kind: 'refused', gateway, epoch, retryAfterMs: refusalRetryMs, ...refusal })
     }
-    return { ...state, leases: state.leases.flatMap(withoutWaiting) }
+    const leases = state.leases.flatMap((lease) => (isAnswered(lease) ? withoutWaiting(lease) : [lease]))
+    return { ...state, leases }
   }
 }
 
@@ -58,8 +62,8 @@ export function refuseWith(
  * gateway still hears how that boot ends.
  */
 function withoutWaiting(lease: Lease): readonly Lease[] {
-  if (lease.status !== 'waiting') return [lease]
-  return lease.boot === 0 ? [] : [{ ...lease, status: 'returned', waited: false }]
+  const { heldEpoch: _refused, patient: _past, ...known } = lease
+  return lease.boot === 0 ? [] : [{ ...known, status: 'returned', waited: false }]
 }
 
 function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLeaseState {
@@ -84,7 +88,8 @@ function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLe
         ? { woken: { kind, wakeUs: Math.round((nowMs - askedAtMs) * 1_000) } }
         : {}),
     })
-    return { ...lease, status: 'held', boot, waited: false, drained: false }
+    const { heldEpoch: _before, patient: _over, ...known } = lease
+    return { ...known, status: 'held', boot, waited: false, drained: false }
   })
   return touched({ ...opened, leases }, { nowMs })
 }
@@ -108,6 +113,15 @@ function answerDrain(state: HostLeaseState, { effects }: Context): HostLeaseStat
   if (state.drainAnswered || state.leases.some(({ drained }) => !drained)) return state
   effects.push({ kind: 'answer-drain', boot: state.boot })
   return { ...state, drainAnswered: true }
+}
+
+/** Begins the sleep that a user asked for, once no gateway holds a lease. */
+function sleepIfRested(state: HostLeaseState, { effects, nowMs }: Context): HostLeaseState {
+  const { order, restUntilMs, ...rest } = state
+  if (order === undefined || restUntilMs === undefined) return state
+  if (state.unsureUntilMs > nowMs || isHeld(state)) return state
+  effects.push({ kind: 'sleep', order })
+  return { ...rest, order }
 }
 
 function hurryIfAwaited(state: HostLeaseState, { effects }: Context): HostLeaseState {
@@ -181,7 +195,12 @@ export function couldIdle(state: HostLeaseState): boolean {
   return state.phase === LeasePhase.Running && mayStandBy(state.settings) && !state.disabled && !isUsed(state)
 }
 
-/** Whether some gateway sends, may send, or wants to. */
+/** Whether some gateway sends or may send. */
+export function isHeld({ leases }: HostLeaseState): boolean {
+  return leases.some(({ status, heldEpoch }) => status === 'held' || heldEpoch !== undefined)
+}
+
+/** Whether some gateway sends, may send, or wants to, so that the instance has to be awake. */
 export function isUsed({ leases }: HostLeaseState): boolean {
-  return leases.some(({ status }) => status !== 'returned')
+  return leases.some(({ status, patient }) => status !== 'returned' && patient !== true)
 }

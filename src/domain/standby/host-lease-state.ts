@@ -27,6 +27,13 @@ export interface Lease {
   readonly drained: boolean
   /** The hard limit that the gateway told. Without it the gateway counts alone. */
   readonly limit?: number
+  /**
+   * In `waiting`: the epoch of the lease that the gateway still holds, because it asked again before it gave
+   * that one back.
+   */
+  readonly heldEpoch?: number
+  /** In `waiting`: the gateway waits for a wake, and does not cause one. */
+  readonly patient?: true
 }
 
 export interface StandByOrder {
@@ -35,6 +42,8 @@ export interface StandByOrder {
   readonly permit: number
   readonly stateful: boolean
   readonly graceMs: number
+  /** Present if a user asked for it: how long what is in flight may take to end. */
+  readonly drainMs?: number
 }
 
 /** Plain JSON: simulations copy and compare it. */
@@ -63,6 +72,11 @@ export interface HostLeaseState {
   readonly kind?: StartKind
   /** The order that is carried out in `standing-by`, or was when a stop came. */
   readonly order?: StandByOrder
+  /**
+   * In `standing-by`, as long as gateways still hold leases: the VM goes on until all have given them back.
+   * At this time the order is given up.
+   */
+  readonly restUntilMs?: number
   /** Whether the grace of the shutdown was already cut. */
   readonly hurried: boolean
   /** The order that was carried out last. A repeat of it gets the same answer. */
@@ -125,6 +139,7 @@ export type HostLeaseEvent =
       readonly epoch: number
       readonly ports: readonly number[]
       readonly limit?: number
+      readonly patient?: true
     }
   | { readonly kind: 'withdraw'; readonly gateway: string; readonly epoch: number }
   | {
@@ -208,6 +223,13 @@ export type HostLeaseEffect =
       readonly gateway: string
       readonly word: 'drain' | 'undrain' | 'close' | 'gone'
       readonly boot: number
+    }
+  /** The gateway is to give its lease back, as soon as nothing is in flight or this time is over. */
+  | {
+      readonly kind: 'tell-rest'
+      readonly gateway: string
+      readonly boot: number
+      readonly withinMs: number
     }
   /** How the gateway is to keep its lease of that boot from now on. */
   | ({ readonly kind: 'tell-settings'; readonly gateway: string; readonly boot: number } & LeaseTerms)

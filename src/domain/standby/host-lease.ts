@@ -1,6 +1,6 @@
 import { effectsOf } from './host-lease-move.ts'
 import type { Moves } from './host-lease-move.ts'
-import { couldIdle, settle } from './host-lease-settlement.ts'
+import { couldIdle, isHeld, settle } from './host-lease-settlement.ts'
 import { gatewayMoves } from './host-lease-gateways.ts'
 import { vmMoves } from './host-lease-moves.ts'
 import { LeasePhase } from './host-lease-phase.ts'
@@ -13,7 +13,7 @@ import type { HostLeaseEffect, HostLeaseEvent, HostLeaseState } from './host-lea
  * that is reported twice, or late, does no harm.
  *
  * ```
- *            start            started            stand-by (epoch still current)
+ *            start            started            stand-by (epoch still current, or a user's)
  *   none ──────────► starting ─────────► running ────────────► standing-by
  *    ▲                  │                 │  ▲  ▲   stayed-awake     │ │
  *    │                  │ start-failed    │  │  └───────────────────┘ │ slept
@@ -29,6 +29,10 @@ import type { HostLeaseEffect, HostLeaseEvent, HostLeaseState } from './host-lea
  * An `open` is answered at once in none (`stopped`), running (`opened`), draining and stopping (`draining`).
  * It waits in starting, standing-by and waking. In asleep it begins the wake, or is refused (`failed`) as
  * long as the back-off lasts.
+ *
+ * Traffic does not refuse standby that a user asked for. In standing-by, the host then asks the gateways for
+ * their leases, and the VM goes on until it has them all. A gateway that does not give its lease back in time
+ * keeps the instance awake, so a request never meets a VM that sleeps.
  *
  * A peer's packet is reported once. So it is remembered in standing-by, in waking, and in asleep during a
  * back-off, and begins one wake as soon as that may be: with the sleep, or when the back-off is over. A boot
@@ -55,6 +59,7 @@ export function nextDueMs(state: HostLeaseState): number | undefined {
   const { phase, peersWait, wakeFailure } = state
   if (phase === LeasePhase.Asleep && peersWait === true && wakeFailure !== undefined)
     due.push(wakeFailure.retryAtMs)
+  if (state.restUntilMs !== undefined) due.push(isHeld(state) ? state.restUntilMs : state.unsureUntilMs)
   if (state.idle !== undefined) due.push(state.idle.tellAtMs)
   else if (couldIdle(state)) due.push(Math.max(state.quietFromMs, state.unsureUntilMs))
   return due.length === 0 ? undefined : Math.min(...due)

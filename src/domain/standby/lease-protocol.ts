@@ -89,6 +89,11 @@ export type GatewayMessage =
       readonly ports: readonly number[]
       /** The hard limit of the service. Without it the host gives no share, and the gateway counts alone. */
       readonly limit?: number
+      /**
+       * The lease is for what is in flight since before the instance was sent to standby. It waits for the
+       * wake, and does not cause one.
+       */
+      readonly patient?: true
       /** The place in a trace of the request that wants the lease. */
       readonly traceparent?: string
     }
@@ -171,7 +176,14 @@ export type HostMessage =
   | ({ readonly kind: 'spare'; readonly instance: string } & ShareChange)
   /** No new traffic may go to this boot. `drained` has to be sent when nothing is connected any more. */
   | { readonly kind: 'drain'; readonly instance: string; readonly boot: number }
-  /** A drain was called off. */
+  /**
+   * The instance goes to standby although there is traffic, because a user asked for it. Nothing new may
+   * begin: it waits, and a lease is asked for again. The lease has to be given back as soon as no request is
+   * in flight, or after `withinMs`. What is in flight then goes on after the wake; a patient `open` keeps the
+   * instance awake for it from then on. `undrain` calls it off.
+   */
+  | { readonly kind: 'rest'; readonly instance: string; readonly boot: number; readonly withinMs: number }
+  /** A drain was called off, or a rest. */
   | { readonly kind: 'undrain'; readonly instance: string; readonly boot: number }
   /**
    * The boot is being shut down: no new traffic, WebSockets get a close frame, requests in flight may finish.

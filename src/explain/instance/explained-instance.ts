@@ -16,6 +16,7 @@ export function factsOf(row: InstanceRow): ExplainedInstance {
     snapshotUuid,
     failure,
     isRetired: row.retiredAt === null ? undefined : true,
+    suspended: row.suspended ? true : undefined,
     waiting: waiting.length === 0 ? undefined : waiting,
   }
   const facts = Object.entries(known).filter(([, value]) => value !== null && value !== undefined)

@@ -17,6 +17,7 @@ import { InstanceAdmission } from './instance-admission.ts'
 import type { AdmittedTo } from './instance-admission.ts'
 import { InstanceShare } from './instance-share.ts'
 import { LoadMeter } from './load-meter.ts'
+import { Sleepers } from './sleepers.ts'
 
 export interface LeaseOwner {
   readonly nowMs: () => number
@@ -33,12 +34,6 @@ export interface LeaseOwner {
   /** Called when idle connections to that boot can no longer be used. */
   forget(boot: number): void
   woken(woken: NonNullable<OpenLease['woken']>): void
-}
-
-/** A connection whose client spoke while the instance slept. */
-interface Sleeper {
-  readonly admission: InstanceAdmission
-  readonly settle: (stands: boolean) => void
 }
 
 type Opened = Extract<HostMessage, { kind: 'opened' }>
@@ -68,8 +63,7 @@ export class LeasedInstance implements AdmittedTo {
   #lastMs = 0
   #freshBoot = 0
   #freshUntilMs = 0
-  /** Connections that were slept through and want to go on. */
-  #sleepers: Sleeper[] = []
+  readonly #sleepers = new Sleepers()
   /** Boots up to `#goneBoot` are over; boots up to `#closingBoot` shut down. */
   #goneBoot = 0
   #closingBoot = 0
@@ -124,7 +118,7 @@ export class LeasedInstance implements AdmittedTo {
 
   /** Whether nobody asked for the instance yet. It may run all the same, and then gets its share. */
   get isUnused(): boolean {
-    return this.#state.phase === GatewayLeasePhase.Closed && !this.#state.asked && !this.#maySleep
+    return this.phase === GatewayLeasePhase.Closed && !this.#state.asked && !this.#maySleep
   }
 
   get phase(): GatewayLeasePhase {
@@ -189,10 +183,9 @@ export class LeasedInstance implements AdmittedTo {
     const nowMs = this.#owner.nowMs()
     this.meter.ended(admission.kind, nowMs)
     admission.unlisten()
-    for (const sleeper of this.#sleepers.filter((each) => each.admission === admission)) sleeper.settle(false)
+    this.#sleepers.drop(admission)
     this.#lastMs = nowMs
-    if (this.#state.phase === GatewayLeasePhase.Busy && !this.#isBusy())
-      this.tell({ kind: 'calm', lastMs: this.#lastMs })
+    if (this.#isCalm()) this.tell({ kind: 'calm', lastMs: this.#lastMs, busy: this.#isBusy() })
     if (this.inFlight === 0 && (this.#state.draining !== 0 || !this.isOpen)) this.tell({ kind: 'empty' })
     this.#owner.moved({ all: false })
   }
@@ -200,7 +193,8 @@ export class LeasedInstance implements AdmittedTo {
   touch(): void {
     this.#lastMs = this.#owner.nowMs()
     // Bytes pass although the lease was given back: the instance must not fall asleep in the middle of them.
-    if (this.#state.phase === GatewayLeasePhase.Closed) this.tell({ kind: 'wanted' })
+    const { phase, patient } = this.#state
+    if (phase === GatewayLeasePhase.Closed || patient === true) this.tell({ kind: 'wanted' })
   }
 
   awaken(admission: InstanceAdmission): Promise<boolean> | undefined {
@@ -209,20 +203,9 @@ export class LeasedInstance implements AdmittedTo {
       this.#lastMs = this.#owner.nowMs()
       return undefined
     }
-    return new Promise((resolve) => {
-      const limit = setTimeout(() => sleeper.settle(false), this.#owner.maxWaitMs)
-      limit.unref()
-      const sleeper: Sleeper = {
-        admission,
-        settle: (stands) => {
-          clearTimeout(limit)
-          this.#sleepers = this.#sleepers.filter((each) => each !== sleeper)
-          resolve(stands)
-        },
-      }
-      this.#sleepers.push(sleeper)
-      this.tell({ kind: 'wanted' })
-    })
+    const stands = this.#sleepers.add(admission, this.#owner.maxWaitMs)
+    this.tell({ kind: 'wanted' })
+    return stands
   }
 
   /**
@@ -261,7 +244,7 @@ export class LeasedInstance implements AdmittedTo {
 
   tell(event: GatewayLeaseEvent): void {
     // Nobody waits in the queue any more, but a connection that was slept through still wants the instance.
-    if (event.kind === 'unwanted' && this.#sleepers.length > 0) return
+    if (event.kind === 'unwanted' && !this.#sleepers.isEmpty) return
     const { state, effects } = decide(this.#state, event, this.#owner.nowMs())
     const dueChanged = state.dueAtMs !== this.#state.dueAtMs
     this.#state = state
@@ -284,6 +267,7 @@ export class LeasedInstance implements AdmittedTo {
       this.#owner.send({ kind: 'gave', instance: this.uuid, ...this.share.spare(message) })
     else if (message.kind === 'settings') this.#hearSettings(message)
     else if (message.kind === 'drain' || message.kind === 'close') this.tell({ ...message, connected })
+    else if (message.kind === 'rest') this.#hearRest(message)
     else {
       if (message.kind === 'gone') this.share.gone(message.boot)
       this.tell(message)
@@ -293,7 +277,7 @@ export class LeasedInstance implements AdmittedTo {
   close(): void {
     clearTimeout(this.#timer)
     clearTimeout(this.#deleted?.grace)
-    this.#wake(false)
+    this.#sleepers.wake(undefined)
   }
 
   #hearOpened(message: Opened): void {
@@ -325,6 +309,18 @@ export class LeasedInstance implements AdmittedTo {
       lastMs: this.#lastMs,
       ...(returnAfterMs === undefined ? {} : { returnAfterMs }),
     })
+  }
+
+  /** Connections sleep, too: the memory is kept, and whoever speaks on one wakes the instance. */
+  #hearRest(message: Extract<HostMessage, { kind: 'rest' }>): void {
+    const requests = this.meter.requests > 0
+    this.tell({ ...message, requests, busy: this.#isBusy(), lastMs: this.#lastMs })
+  }
+
+  #isCalm(): boolean {
+    const { phase } = this.#state
+    if (phase === GatewayLeasePhase.Resting) return this.meter.requests === 0
+    return phase === GatewayLeasePhase.Busy && !this.#isBusy()
   }
 
   #isBusy(): boolean {
@@ -370,11 +366,11 @@ export class LeasedInstance implements AdmittedTo {
         this.#owner.send({ ...effect, instance })
         break
       case 'admit':
-        this.#wake(true)
+        this.#sleepers.wake(this.#open?.memoryBoot)
         this.#owner.moved({ all: true })
         break
       case 'fail':
-        this.#wake(false)
+        this.#sleepers.wake(undefined)
         this.#owner.moved({ all: true })
         break
       case 'end':
@@ -388,10 +384,5 @@ export class LeasedInstance implements AdmittedTo {
       case 'forget':
         this.#owner.forget(effect.boot)
     }
-  }
-
-  #wake(opened: boolean): void {
-    const memoryBoot = this.#open?.memoryBoot
-    for (const { admission, settle } of this.#sleepers) settle(opened && admission.memoryBoot === memoryBoot)
   }
 }

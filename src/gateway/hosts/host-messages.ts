@@ -33,6 +33,11 @@ export function hostMessage(line: object): HostMessage | undefined {
     case 'settings':
       require(isSettings(fields), fields['kind'])
       return line as HostMessage
+    case 'rest':
+      require(isText(fields['instance']) && isCount(fields['boot']) && isCount(fields['withinMs']), fields[
+        'kind'
+      ])
+      return line as HostMessage
     case 'drain':
     case 'undrain':
     case 'close':

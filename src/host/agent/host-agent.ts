@@ -229,8 +229,10 @@ export class HostAgent {
   async #endStandby(entry: InstanceEntry, boot: number): Promise<void> {
     const permit = permitOf(entry.record)
     if (permit !== undefined && permit <= boot) await this.standby.revoke(entry, boot)
-    // An earlier attempt of the same stop was cut off before it deleted what standby had kept.
-    else if (entry.record?.stoppedThrough === boot) await this.standby.drop(entry)
+    // An earlier attempt of the same stop was cut off before it deleted what standby had kept. If a later
+    // boot has begun, its start has deleted that, and what there is now is its own.
+    else if (entry.record?.stoppedThrough === boot && entry.record.boot <= boot)
+      await this.standby.drop(entry)
     if ((entry.record?.boot ?? 0) < boot) {
       entry.stoppedThroughBoot = Math.max(entry.stoppedThroughBoot, boot)
     }

@@ -73,6 +73,7 @@ const readers: { readonly [K in Kind]: (fields: Fields) => Extract<GatewayMessag
     ...leaseOf(fields),
     ports: portsOf(fields),
     ...(fields['limit'] === undefined ? {} : { limit: count(fields, 'limit') }),
+    ...(fields['patient'] === true ? { patient: true } : {}),
     ...traceOf(fields),
   }),
   withdraw: (fields) => ({ kind: 'withdraw', ...leaseOf(fields) }),

@@ -250,6 +250,11 @@ export class HostLeases {
       case 'tell-gateway':
         this.#lines.get(effect.gateway)?.send({ kind: effect.word, instance, boot: effect.boot })
         break
+      case 'tell-rest': {
+        const { gateway, boot, withinMs } = effect
+        this.#lines.get(gateway)?.send({ kind: 'rest', instance, boot, withinMs })
+        break
+      }
       case 'tell-settings': {
         const { gateway, ...told } = effect
         this.#lines.get(gateway)?.send({ ...told, kind: 'settings', instance })

@@ -261,7 +261,9 @@ export class StandbyWork {
     if (!runs(record) || record.boot !== order.boot || entry.stopAskedOfBoot >= order.boot) {
       throw new StayAwake(StandByRefusal.NotRunning)
     }
-    await this.launchOf(entry, new AbortController().signal)
+    const launch = await this.launchOf(entry, new AbortController().signal)
+    // Without scale-to-zero nothing is kept for a wake, until a user asks for standby.
+    if (!mayStandBy(launch.spec.scaleToZero)) await this.keepLaunch(entry, launch)
     if ((await vmm.askToSleep(vmOf(record))) === 'disabled') {
       await this.#end.settle(entry)
       throw new StayAwake(runs(entry.record) ? StandByRefusal.Disabled : StandByRefusal.NotRunning)

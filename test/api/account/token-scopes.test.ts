@@ -24,6 +24,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   startInstances: [Operate],
   updateInstances: [Operate],
   stopInstances: [Operate],
+  suspendInstances: [Operate],
   waitInstances: [Read, Operate],
   getInstanceLogs: [Read, Operate],
   execInstances: [Operate],

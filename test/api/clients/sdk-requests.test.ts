@@ -134,6 +134,33 @@ describe('both newer SDKs', () => {
     assert.deepEqual(health, { status: 'success', data: { checks: { database: 'healthy' } } })
   })
 
+  it('suspend an instance, alone and among others', async () => {
+    for (const name of ['one', 'two', 'three'])
+      await ukc.instances.create({ name, image: 'hello:latest', autostart: true }).wait({ state: 'running' })
+    const one = await ukc.instances.get({ name: 'one' }).suspend()
+    assert.partialDeepStrictEqual(one, { name: 'one', state: 'standby', previous_state: 'running' })
+    const [again] = await ukc.instances.suspend([{ name: 'one' }])
+    assert.partialDeepStrictEqual(again, { name: 'one', state: 'standby', previous_state: 'standby' })
+    const found = await python(`
+      two = await ukc.instances.get(name="two").suspend()
+      both = await ukc.instances.suspend([{"name": "two"}, {"name": "three"}])
+      return [two.state, two.previous_state, [[each.name, each.state] for each in both]]
+    `)
+    assert.deepEqual(found, [
+      'standby',
+      'running',
+      [
+        ['two', 'standby'],
+        ['three', 'standby'],
+      ],
+    ])
+    await ukc.instances.get({ name: 'three' }).stop()
+    await assert.rejects(
+      async () => await ukc.instances.get({ name: 'three' }).suspend(),
+      /'three' is stopped: .*start it first/,
+    )
+  })
+
   it('read what this platform does not have, by its name', async () => {
     const said = async (call: () => PromiseLike<unknown>) => {
       try {
@@ -147,7 +174,6 @@ describe('both newer SDKs', () => {
     await ukc.instances.create({ name: 'web', image: 'hello:latest' })
     const spec = { image: 'hello:latest' }
     const refusals = [
-      [/'PUT \/v1\/instances\/suspend' is not supported here: .*'scale_to_zero'/, () => web.suspend()],
       [/'GET \/v1\/instances\/history' is not supported here: .*\/v1\/events/, () => web.history()],
       [
         /delete_lock' in instance change arguments is not supported here/,
@@ -176,7 +202,6 @@ describe('both newer SDKs', () => {
       said = []
       web = ukc.instances.get(name="web")
       for call in [
-          lambda: web.suspend(),
           lambda: web.history(),
           lambda: web.update(delete_lock=True),
           lambda: web.update(autokill=REMOVE),
@@ -191,12 +216,7 @@ describe('both newer SDKs', () => {
               said.append(str(error))
       return said
     `)
-    const names = [
-      'PUT \\/v1\\/instances\\/suspend',
-      'GET \\/v1\\/instances\\/history',
-      'delete_lock',
-      'autokill',
-    ]
+    const names = ['GET \\/v1\\/instances\\/history', 'delete_lock', 'autokill']
     for (const [index, name] of [...names, 'roms', 'dependencies', 'templates'].entries())
       assert.match(found[index], new RegExp(`${name}'`))
   })

@@ -160,6 +160,25 @@ describe('commands about instances', () => {
     assert.deepEqual([rm.code, rm.out], [0, 'one is deleted\n'])
   })
 
+  it('suspend waits until each sleeps, and says why one does not', async () => {
+    for (const name of ['one', 'down'])
+      await user.api.one('createInstances', { body: { name, image: 'hello' } })
+    // It was not brought up by the host, which would say that it is awake.
+    await user.api.one('startInstances', { object: 'one' })
+    api.control.faults.failsSuspends = 'it was not suspended: its disk is full'
+    const failed = await roost.run(['suspend', 'one'])
+    assert.deepEqual([failed.code, failed.err], [1, 'roost: one: it was not suspended: its disk is full\n'])
+    delete api.control.faults.failsSuspends
+    api.control.calls.length = 0
+    const suspend = await roost.run(['suspend', 'one', 'down', '--drain', '500'])
+    assert.deepEqual([suspend.code, suspend.out], [1, 'one was suspended\n'], suspend.err)
+    assert.match(suspend.err, /'down' is stopped: only an instance that runs can be suspended/)
+    assert.ok(api.control.calls.includes('suspend within 500 ms'))
+    const again = await roost.run(['suspend', '--no-wait', 'one'])
+    assert.deepEqual([again.code, again.out], [0, 'one is standby\n'])
+    assert.equal((await roost.run(['suspend', 'one', '--drain', '10001'])).code, 2)
+  })
+
   it('logs writes the bytes that the instance printed', async () => {
     const { uuid } = await user.api.one('createInstances', { body: { name: 'one', image: 'hello' } })
     const text = 'first\nsecond ☃\n'

@@ -18,6 +18,7 @@ import { StartKind } from '../../../src/domain/instance/start-report.ts'
 export const start: LifecycleEvent = { kind: EventKind.Start }
 export const stop: LifecycleEvent = { kind: EventKind.Stop, force: false, drainTimeoutMs: 0 }
 export const forcedStop: LifecycleEvent = { kind: EventKind.Stop, force: true, drainTimeoutMs: 0 }
+export const suspend = (drainTimeoutMs = 0): LifecycleEvent => ({ kind: EventKind.Suspend, drainTimeoutMs })
 export const remove: LifecycleEvent = { kind: EventKind.Delete }
 export const removed: LifecycleEvent = { kind: EventKind.Removed }
 export const connectionsClosed: LifecycleEvent = { kind: EventKind.ConnectionsClosed }

@@ -27,6 +27,7 @@ import {
   started,
   startFailed,
   stop,
+  suspend,
   tick,
   wakeFailed,
   waking,
@@ -53,8 +54,8 @@ const ends = fc.constantFrom(
 const failures = fc.constantFrom('HostFull' as const, 'ImageUnusable' as const, undefined)
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-  ...[start, stop, forcedStop, drainingStop(7_000), connectionsClosed, tick, removed].map((event) =>
-    fc.constant((): LifecycleEvent => event),
+  ...[start, stop, suspend(500), forcedStop, drainingStop(7_000), connectionsClosed, tick, removed].map(
+    (event) => fc.constant((): LifecycleEvent => event),
   ),
   boots.map(
     (back): Happening =>

@@ -26,6 +26,7 @@ import {
   started,
   startFailed,
   stop,
+  suspend,
   tick,
   wakeFailed,
   waking,
@@ -33,7 +34,7 @@ import {
 
 const sleepy = () => created({ scaleToZero: onTraffic })
 const running = () => after(sleepy(), [0, start], [1, started(1, 1)])
-/** Idle for the cooldown: the host is ordered to stand by. */
+/** Idle for the cooldown, or at a user's word: the host is ordered to stand by. */
 const ordered = () => after(running(), [2, idle(1, 1)], [1_001, tick])
 const asleep = () => after(ordered(), [1_002, slept(1, 1_002)])
 
@@ -47,6 +48,7 @@ const lives = {
   'starting by traffic': after(asleep(), [1_003, waking(2, 1_003)]),
   [Phase.Running]: running(),
   'running with an order out': ordered(),
+  "running with a user's order out": after(running(), [2, suspend(500)]),
   [Phase.Draining]: after(running(), [2, drainingStop(1_000)]),
   [Phase.Stopping]: after(running(), [2, stop]),
   'stopping with an order out': after(ordered(), [1_002, stop]),
@@ -64,6 +66,7 @@ const events = {
   'stop with a drain': drainingStop(1_000),
   'stop by force': forcedStop,
   'stop that retires': retiringStop(1_000),
+  suspend: suspend(500),
   delete: remove,
   started: started(1, 1),
   'start failed': startFailed(1, 'HostFull'),
@@ -98,6 +101,7 @@ const allSame: Row = {
   'stop with a drain': 'same',
   'stop by force': 'same',
   'stop that retires': 'same',
+  suspend: 'same',
   delete: 'same',
   started: 'same',
   'start failed': 'same',
@@ -129,6 +133,7 @@ const refused = {
   'stop with a drain': 'refused',
   'stop by force': 'refused',
   'stop that retires': 'refused',
+  suspend: 'refused',
   change: 'refused',
   'change with a restart': 'refused',
 } as const
@@ -184,6 +189,7 @@ const expected: Record<keyof typeof lives, Row> = {
     ...allSame,
     ...changed(Phase.Starting),
     ...anyStop(Phase.Stopping),
+    suspend: Phase.Starting,
     delete: Phase.Deleting,
     started: Phase.Running,
     'start failed': Phase.Starting,
@@ -199,6 +205,7 @@ const expected: Record<keyof typeof lives, Row> = {
     ...changed(Phase.Starting),
     ...anyStop(Phase.Stopping),
     start: Phase.Starting,
+    suspend: Phase.Starting,
     delete: Phase.Deleting,
     'permit started': Phase.Running,
     'permit exited': Phase.Stopped,
@@ -210,6 +217,7 @@ const expected: Record<keyof typeof lives, Row> = {
     ...anyStop(Phase.Stopping),
     'stop with a drain': Phase.Draining,
     'stop that retires': Phase.Draining,
+    suspend: Phase.Running,
     delete: Phase.Deleting,
     exited: Phase.Stopped,
     'host halted': Phase.Starting,
@@ -219,10 +227,28 @@ const expected: Record<keyof typeof lives, Row> = {
     // A workflow that was lost had given the order for this sleep.
     slept: Phase.Standby,
   },
+  "running with a user's order out": {
+    ...allSame,
+    ...changed(Phase.Running, Phase.Stopping),
+    ...anyStop(Phase.Stopping),
+    start: Phase.Running,
+    delete: Phase.Deleting,
+    exited: Phase.Stopped,
+    'host halted': Phase.Starting,
+    idle: Phase.Running,
+    waking: Phase.Starting,
+    'permit started': Phase.Running,
+    'permit exited': Phase.Stopped,
+    'wake failed': Phase.Running,
+    disabled: Phase.Running,
+    lost: Phase.Stopped,
+    slept: Phase.Standby,
+  },
   'running with an order out': {
     ...allSame,
     ...changed(Phase.Running, Phase.Stopping),
     ...anyStop(Phase.Stopping),
+    suspend: Phase.Running,
     delete: Phase.Deleting,
     exited: Phase.Stopped,
     'host halted': Phase.Starting,
@@ -320,7 +346,7 @@ describe('the table of the lifecycle', () => {
   }
 
   it('every event has been decided for every phase', () => {
-    const kinds = new Set(Object.values(events).map((event) => event.kind))
+    const kinds = new Set(Object.values(events).map(({ kind }) => kind))
     assert.deepEqual([...kinds].toSorted(), Object.values(EventKind).toSorted())
   })
 })
@@ -336,6 +362,7 @@ describe('what has to go on in each phase', () => {
       'starting by traffic': 'nothing',
       running: 'nothing',
       'running with an order out': 'stand-by',
+      "running with a user's order out": 'stand-by',
       draining: 'drain',
       'draining and retired': 'drain',
       stopping: 'stop',

@@ -26,6 +26,15 @@ const refused = (epoch: number): GatewayLeaseEvent => ({
   retryAfterMs: 500,
 })
 
+const rest = (requests: boolean, boot = 1): GatewayLeaseEvent => ({
+  kind: 'rest',
+  boot,
+  withinMs: 1_000,
+  requests,
+  busy: requests,
+  lastMs: 1_000,
+})
+
 class Story {
   state: GatewayLeaseState = closedGatewayLease(0, HostConnection.Up)
   nowMs = 1_000
@@ -54,6 +63,7 @@ const ways: Readonly<Record<GatewayLeasePhase, readonly GatewayLeaseEvent[]>> = 
   [GatewayLeasePhase.Open]: open,
   [GatewayLeasePhase.Busy]: [...open, { kind: 'due', busy: true, lastMs: 1_000 }],
   [GatewayLeasePhase.Ending]: [...open, { kind: 'drain', boot: 1, connected: true }],
+  [GatewayLeasePhase.Resting]: [...open, rest(true)],
   [GatewayLeasePhase.Unsure]: [...open, { kind: 'link-silent' }],
 }
 
@@ -74,6 +84,9 @@ const events: readonly GatewayLeaseEvent[] = [
   { kind: 'drain', boot: 1, connected: true },
   { kind: 'drain', boot: 1, connected: false },
   { kind: 'undrain', boot: 1 },
+  rest(true),
+  rest(false),
+  rest(true, 0),
   { kind: 'settings', boot: 0, lastMs: 1_000, returnAfterMs: 50 },
   { kind: 'settings', boot: 1, lastMs: 1_000, returnAfterMs: 50 },
   { kind: 'close', boot: 1, connected: true },
@@ -93,6 +106,7 @@ const holding: readonly GatewayLeasePhase[] = [
   GatewayLeasePhase.Open,
   GatewayLeasePhase.Busy,
   GatewayLeasePhase.Ending,
+  GatewayLeasePhase.Resting,
   GatewayLeasePhase.Unsure,
 ]
 
@@ -113,9 +127,9 @@ describe('the lease of a gateway', () => {
           )
           assert(state.epoch >= before.epoch, 'epochs grow')
           if (state.phase === GatewayLeasePhase.Asking) assert(state.asked)
-          if (state.dueAtMs !== undefined) assert.equal(state.phase, GatewayLeasePhase.Open)
-          if (state.phase === GatewayLeasePhase.Open)
-            assert(state.dueAtMs !== undefined, 'no lease is kept for ever')
+          const isDue = state.phase === GatewayLeasePhase.Open || state.phase === GatewayLeasePhase.Resting
+          if (state.dueAtMs !== undefined) assert(isDue)
+          if (isDue) assert(state.dueAtMs !== undefined, 'no lease is kept for ever')
           const isAway = state.link === HostConnection.Away || state.link === HostConnection.Down
           // The exception: a port that was published while there is no agent is asked for once there is one.
           if (isAway && event.kind !== 'port-missing')
@@ -289,5 +303,65 @@ describe('the lease of a gateway', () => {
     story.tell({ kind: 'link-back' }, { kind: 'wanted' })
     assert.equal(story.state.phase, GatewayLeasePhase.Unsure)
     assert.equal(isAsking(story.state), true)
+  })
+})
+
+describe('the lease of a gateway, while a user sends its instance to standby', () => {
+  const inFlight = { kind: 'due', busy: true, lastMs: 1_000 } as const
+  const admitted: GatewayLeaseEffect = { kind: 'admit' }
+
+  it('is given back at once if no request is in flight', () => {
+    const story = new Story().at(GatewayLeasePhase.Open)
+    assert.deepEqual(
+      story.tell(rest(false)).map(({ kind }) => kind),
+      ['forget', 'idle'],
+    )
+    assert.equal(story.state.phase, GatewayLeasePhase.Closed)
+  })
+
+  it('is given back when the last request ends, and what came meanwhile is asked for then', () => {
+    const story = new Story().at(GatewayLeasePhase.Resting)
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [], 'nothing new is let in')
+    assert(isAsking(story.state))
+    const told = story.tell({ kind: 'calm', lastMs: 1_000 })
+    assert.deepEqual(told.at(-1), { kind: 'open', epoch: 2 })
+    assert.deepEqual(story.tell(opened(2)), [admitted])
+  })
+
+  it('is given back when its time is over, and is then asked for without a wake for what is in flight', () => {
+    const story = new Story().at(GatewayLeasePhase.Resting)
+    assert.deepEqual(story.tell(inFlight), [])
+    story.nowMs = 2_000
+    const told = story.tell(inFlight)
+    assert.deepEqual(told.at(-1), { kind: 'open', epoch: 2, patient: true })
+    assert(!isAsking(story.state), 'no answer is under way for others')
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'open', epoch: 3 }])
+    assert(isAsking(story.state))
+  })
+
+  it('is asked for patiently again over a new connection', () => {
+    const story = new Story().at(GatewayLeasePhase.Resting)
+    story.nowMs = 2_000
+    story.tell(inFlight, { kind: 'link-lost' }, { kind: 'link-down' })
+    assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 3, patient: true }])
+    story.tell(opened(3))
+    assert.equal(story.state.patient, undefined)
+  })
+
+  it('goes on if the instance stays awake', () => {
+    const story = new Story().at(GatewayLeasePhase.Resting)
+    story.tell({ kind: 'wanted' })
+    assert.deepEqual(story.tell({ kind: 'undrain', boot: 1 }), [admitted])
+    assert(isOpen(story.state))
+  })
+
+  it('lets nobody wait any longer if the instance is stopped instead', () => {
+    for (const kind of ['drain', 'close'] as const) {
+      const story = new Story().at(GatewayLeasePhase.Resting)
+      story.tell({ kind: 'wanted' })
+      const told = story.tell({ kind, boot: 1, connected: true })
+      assert(told.some((effect) => effect.kind === 'fail'))
+      assert.equal(story.state.phase, GatewayLeasePhase.Ending)
+    }
   })
 })

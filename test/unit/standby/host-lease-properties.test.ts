@@ -29,6 +29,7 @@ const settings = fc.record({
 const event = fc.oneof(
   of('open', { gateway, epoch, ports: fc.constant([80]) }),
   of('open', { gateway, epoch, ports: fc.constant([80]), limit }),
+  of('open', { gateway, epoch, ports: fc.constant([80]), patient: fc.constant(true) }),
   of('withdraw', { gateway, epoch }),
   of('returned', { gateway, epoch, quietMs: fc.integer({ min: 0, max: 2_000 }) }),
   of('hello', { gateway }),
@@ -49,6 +50,14 @@ const event = fc.oneof(
     permit: boot,
     stateful: yesOrNo,
     graceMs: fc.constant(1),
+  }),
+  of('stand-by', {
+    boot,
+    epoch: fc.constant(3),
+    permit: boot,
+    stateful: fc.constant(true),
+    graceMs: fc.constant(1),
+    drainMs: fc.constantFrom(0, 1_000),
   }),
   of('drain', { boot }),
   of('drain-cancelled', { boot }),
@@ -119,19 +128,37 @@ describe('whatever happens to an instance, in whatever order', () => {
   it('a gateway waits only while the instance starts, wakes or goes to standby', () => {
     const coming: readonly LeasePhase[] = [LeasePhase.Starting, LeasePhase.StandingBy, LeasePhase.Waking]
     holds(({ state }) => {
-      const waits = state.leases.some(({ status }) => status === 'waiting')
-      assert.ok(!waits || coming.includes(state.phase), state.phase)
+      const waiting = state.leases.filter(({ status }) => status === 'waiting')
+      const may = waiting.every(({ patient }) => patient === true) ? [...coming, LeasePhase.Asleep] : coming
+      assert.ok(waiting.length === 0 || may.includes(state.phase), state.phase)
     })
   })
 
-  it('the instance is sent to standby only if no gateway holds or wants a lease', () => {
-    holds((_, effects, __, before) => {
-      if (!effects.some((effect) => effect.kind === 'sleep' && effect.order.boot > 0)) return
-      assert.ok(
-        before.leases.every(({ status, keptUntilMs }) => status === 'returned' || keptUntilMs !== undefined),
+  it('the instance is sent to standby only if no gateway holds a lease, or wants one for which nobody waits', () => {
+    holds(({ state }, effects, __, before) => {
+      const sleep = effects.find((effect) => effect.kind === 'sleep')
+      if (sleep === undefined || sleep.order.boot === 0) return
+      const held = state.leases.filter(
+        ({ status, heldEpoch }) => status === 'held' || heldEpoch !== undefined,
       )
+      assert.deepEqual(held, [])
+      if (sleep.order.drainMs !== undefined) return
+      assert.ok(state.leases.every(({ status, patient }) => status === 'returned' || patient === true))
       assert.equal(before.disabled, false)
     })
+  })
+
+  it('standby that a user asked for begins, or is answered, within the time that all gateways have', () => {
+    let began = 0
+    holds(({ state, nowMs }, effects) => {
+      if (effects.some((effect) => effect.kind === 'sleep' && effect.order.drainMs !== undefined)) began += 1
+      const { restUntilMs, phase, order } = state
+      if (restUntilMs === undefined) return
+      assert.deepEqual([phase, order?.drainMs !== undefined], [LeasePhase.StandingBy, true])
+      assert.ok(restUntilMs > nowMs || nextDueMs(state) !== undefined)
+      assert.ok((nextDueMs(state) ?? Infinity) <= restUntilMs)
+    })
+    assert.ok(began > 0, 'no life came to standby')
   })
 
   it('a permit is there exactly while it sleeps or wakes, and used by nothing but a wake', () => {

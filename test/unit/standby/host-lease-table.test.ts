@@ -7,6 +7,7 @@ import { failed, gateway, open, order, reached, startedAs } from './host-lease-s
 /** Where each event leads from each phase. If an event is not named, the phase stays. */
 const table: Readonly<Record<string, readonly [HostLeaseEvent, Partial<Record<LeasePhase, LeasePhase>>]>> = {
   open: [open(2), { asleep: LeasePhase.Waking }],
+  patientOpen: [{ ...open(2), patient: true } as HostLeaseEvent, {}],
   withdraw: [{ kind: 'withdraw', gateway, epoch: 1 }, {}],
   returned: [{ kind: 'returned', gateway, epoch: 1, quietMs: 0 }, {}],
   hello: [{ kind: 'hello', gateway }, {}],
@@ -20,6 +21,7 @@ const table: Readonly<Record<string, readonly [HostLeaseEvent, Partial<Record<Le
   peerPackets: [{ kind: 'peer-packets', epoch: 1, count: 1 }, {}],
   standBy: [{ kind: 'stand-by', ...order, epoch: 100_000 }, { running: LeasePhase.StandingBy }],
   leavePermit: [{ kind: 'stand-by', ...order, boot: 0, permit: 1 }, { none: LeasePhase.StandingBy }],
+  suspend: [{ kind: 'stand-by', ...order, epoch: 7, drainMs: 500 }, { running: LeasePhase.StandingBy }],
   drain: [{ kind: 'drain', boot: 1 }, { running: LeasePhase.Draining }],
   drainCancelled: [{ kind: 'drain-cancelled', boot: 1 }, { draining: LeasePhase.Running }],
   stop: [
@@ -139,7 +141,7 @@ describe('each event leads from each phase where the table says', () => {
   it('and a repeat of it does nothing more', () => {
     for (const [name, [event]] of Object.entries(table)) {
       // These events are answered each time they come, and each packet of a peer counts as a new one.
-      if (/^(open|hello|drain|standBy|leavePermit|peers)/.test(name)) continue
+      if (/^(open|patientOpen|hello|drain|standBy|suspend|leavePermit|peers)/.test(name)) continue
       for (const phase of Object.values(LeasePhase)) {
         const story = reached[phase]()
         story.tell(event)
