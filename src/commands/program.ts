@@ -8,6 +8,7 @@ import { addCertCommands } from './certificate/commands.ts'
 import type { CommandDeps } from './command-deps.ts'
 import { CommandFailure, ExitCode, ProgramEnd, toldFailure } from './command-failure.ts'
 import { addCompletionCommands } from './completion/commands.ts'
+import { addComposeCommands } from './compose/commands.ts'
 import { addEventCommands } from './event/commands.ts'
 import { addPushCommand } from './image/push-command.ts'
 import { addExecCommand } from './instance/exec-command.ts'
@@ -92,6 +93,7 @@ export function createProgram(deps: CommandDeps): Command {
   addCertCommands(line)
   addAutoscaleCommands(line)
   addAccountCommands(line)
+  addComposeCommands(line)
   addCompletionCommands(line)
   return program
 }

@@ -7,7 +7,7 @@ import path from 'node:path'
 import process from 'node:process'
 
 const program = path.resolve(import.meta.dirname, '../../src/bin/roost.ts')
-const limitMs = 60_000
+const defaultLimitMs = 60_000
 
 /** The program `roost` of one user on a machine without an installation. */
 export interface RoostProgram {
@@ -22,6 +22,10 @@ export interface RoostProgram {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
+  /** Default: that of this process. */
+  readonly cwd?: string
+  /** When the program is ended. Default: 60 s. */
+  readonly limitMs?: number
 }
 
 export interface Ended {
@@ -41,9 +45,13 @@ export async function createRoostProgram(
   access: { readonly url?: string; readonly token?: string } = {},
 ): Promise<RoostProgram> {
   const home = await mkdtemp(path.join(os.tmpdir(), 'roost-program-'))
-  const start = (args: readonly string[], { env = {}, input }: RunOptions = {}): Started => {
+  const start = (
+    args: readonly string[],
+    { env = {}, input, cwd, limitMs = defaultLimitMs }: RunOptions = {},
+  ): Started => {
     const child = spawn(process.execPath, [program, ...args], {
       timeout: limitMs,
+      ...(cwd !== undefined && { cwd }),
       env: {
         PATH: process.env['PATH'],
         HOME: home,

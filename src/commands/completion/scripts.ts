@@ -33,6 +33,6 @@ compdef _roost roost
     $words[1] complete-words -- $words[2..-1] 2>/dev/null
 end
 complete -c roost -f -a '(__roost_words)'
-complete -c roost -n '__fish_seen_subcommand_from push login upload' -F
+complete -c roost -n '__fish_seen_subcommand_from push login upload up down' -F
 `,
 }

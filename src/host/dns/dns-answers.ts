@@ -15,6 +15,8 @@ const udpPayloadBytes = 1_232
 /** The largest message that counts as a question. */
 export const maxQuestionBytes = 1_024
 const headerBytes = 12
+/** The most addresses of one answer. With the longest name they stay below the 512 bytes of plain DNS. */
+const maxAddresses = 5
 /** The most records in the additional part of a question, such as EDNS and a signature. */
 const maxAdditional = 4
 
@@ -40,6 +42,8 @@ export type DnsVerdict =
 export interface Asker {
   readonly names: PrivateNames
   readonly userUuid: string
+  /** The address of the instance that asks. */
+  readonly ip: string
   /** The first two numbers of the addresses of this host's instances, such as `10.64`. */
   readonly network: string
 }
@@ -63,13 +67,14 @@ export function judgeQuestion(message: Buffer, asker: Asker): DnsVerdict {
 function judge(message: Buffer, packet: Packet, asker: Asker): DnsVerdict {
   const question = packet.questions?.[0]
   if (question === undefined) return failure(message, rcode.formErr)
-  // The package's type lists only some of the question types. `ANY`, zone transfers and types that have only
+  // The package's type lists only some of the question types. `ANY`, zone transfers and types that have
+  // only
   // a number come as other strings.
   const type: string = question.type
   if ((question.class ?? 'IN') !== 'IN' || type === 'AXFR' || type === 'IXFR')
     return failure(message, rcode.refused)
   const name = question.name.toLowerCase()
-  const found = ownName(name, type, asker)
+  const found = ownName(name, type, { ...asker, turn: message.readUInt16BE(0) })
   if (found === undefined) return { kind: 'forward' }
   // The package encodes only these bytes as they were in the question.
   if (!printable.test(name)) return failure(message, rcode.formErr)
@@ -85,27 +90,54 @@ interface Found {
   readonly records: readonly { readonly type: 'A' | 'PTR'; readonly ttl: number; readonly data: string }[]
 }
 
+/** A question, with a number that says which of several addresses is the first one. */
+interface Turn extends Asker {
+  readonly turn: number
+}
+
 /** What is known of a name in one of our zones. Returns undefined for any other name. */
-function ownName(name: string, type: string, asker: Asker): Found | undefined {
+function ownName(name: string, type: string, asker: Turn): Found | undefined {
   const { names, userUuid } = asker
   if (name === domain) return { exists: true, zone: domain, records: [] }
   if (name.endsWith(`.${domain}`)) {
     const own = name.slice(0, -domain.length - 1)
     const address = names.addressOf(userUuid, own)
-    return addressFound(address, type) ?? { exists: names.hasBelow(userUuid, own), zone: domain, records: [] }
+    const addresses = address === undefined ? [] : [address]
+    return (
+      addressFound(addresses, type) ?? { exists: names.hasBelow(userUuid, own), zone: domain, records: [] }
+    )
   }
   // A name without a dot is looked for among the instances first. That hides no public name, because none
   // directly below the root has an address.
   if (!name.includes('.')) {
-    return type === 'A' || type === 'AAAA' ? addressFound(names.addressOf(userUuid, name), type) : undefined
+    return type === 'A' || type === 'AAAA' ? addressFound(relativeAddresses(name, asker), type) : undefined
   }
   return name.endsWith(`.${reverseDomain}`) ? reverseFound(name, type, asker) : undefined
 }
 
-function addressFound(address: string | undefined, type: string): Found | undefined {
-  if (address === undefined) return undefined
+/**
+ * The addresses of a name without a dot. It is looked for beside the asker first: `db` is `db.shop` to
+ * `web.shop`, and to the replica `web-2.web.shop` too. So instances whose names end alike find each other
+ * by short names. Of several instances with one name, each is the first one by turns.
+ */
+function relativeAddresses(name: string, { names, userUuid, ip, turn }: Turn): readonly string[] {
+  const labels = names.nameAt(userUuid, ip)?.split('.') ?? []
+  for (let at = 1; at < labels.length; at++) {
+    const found = names.addressesOf(userUuid, [name, ...labels.slice(at)].join('.'))
+    if (found.length === 0) continue
+    const first = turn % found.length
+    return [...found.slice(first), ...found.slice(0, first)].slice(0, maxAddresses)
+  }
+  const address = names.addressOf(userUuid, name)
+  return address === undefined ? [] : [address]
+}
+
+function addressFound(addresses: readonly string[], type: string): Found | undefined {
+  if (addresses.length === 0) return undefined
   const records =
-    type === 'A' || type === 'ANY' ? [{ type: 'A', ttl: answerTtlS, data: address } as const] : []
+    type === 'A' || type === 'ANY'
+      ? addresses.map((data) => ({ type: 'A', ttl: answerTtlS, data }) as const)
+      : []
   return { exists: true, zone: domain, records }
 }
 

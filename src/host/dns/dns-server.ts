@@ -31,7 +31,9 @@ const maxOpenConnections = 2 * maxConnections
 const connectionIdleMs = 10_000
 /** The most questions of one connection that wait for the host's nameserver. */
 const maxPendingPerConnection = 16
-/** The most bytes of answers that a client may leave unread. If there are more, the connection is closed. */
+/**
+ * The most bytes of answers that a client may leave unread. If there are more, the connection is closed.
+ */
 const unreadMaxBytes = 128 * 1024
 const receiveBufferBytes = 1 << 20
 
@@ -73,7 +75,8 @@ export class DnsServer {
     const tcp = createServer({ noDelay: true }, (socket) => this.#accept(socket))
     tcp.maxConnections = maxOpenConnections
     this.#tcp = tcp
-    // With port 0 the system chooses among the ports that are free for TCP, where many are taken for a while.
+    // With port 0 the system chooses among the ports that are free for TCP, where many are taken for a
+    // while.
     // Few are ever taken for UDP, so the same number is free there.
     tcp.listen({ host: address, port: this.#options.port ?? 53, exclusive: true })
     await once(tcp, 'listening')
@@ -177,7 +180,12 @@ export class DnsServer {
     },
   ): boolean {
     const { userUuid, ip, over, send } = asker
-    const verdict = judgeQuestion(message, { names: this.#options.names, userUuid, network: this.#network })
+    const verdict = judgeQuestion(message, {
+      names: this.#options.names,
+      userUuid,
+      ip,
+      network: this.#network,
+    })
     if (verdict.kind === 'drop') return false
     if (verdict.kind === 'answer') {
       send(verdict.message)

@@ -5,8 +5,8 @@ import type { PrivateName } from '../../domain/service/route-feed.ts'
 const saveDelayMs = 1_000
 
 /**
- * A file with the names that the API sent last. An agent reads it if it starts while the API is unreachable.
- * A lost or old file does no harm: the API sends everything again once it is reachable.
+ * A file with the names that the API sent last. An agent reads it if it starts while the API is
+ * unreachable. A lost or old file does no harm: the API sends everything again once it is reachable.
  */
 export class NamesFile {
   readonly #path: string

@@ -37,8 +37,8 @@ export interface PrivateDnsOptions {
 }
 
 /**
- * The private names for the instances of this host. It connects the API's stream, the table of names and the
- * server. While the API is unreachable, the last names stay valid.
+ * The private names for the instances of this host. It connects the API's stream, the table of names and
+ * the server. While the API is unreachable, the last names stay valid.
  */
 export class PrivateDns {
   readonly names = new PrivateNames()

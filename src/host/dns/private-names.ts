@@ -1,5 +1,8 @@
 import type { NameLine, PrivateName } from '../../domain/service/route-feed.ts'
 
+/** The most names below a name that a question looks at, so that no question takes long. */
+const maxBelow = 64
+
 /**
  * The private names that the instances of this host may look up, by user. Each line of the API's stream is
  * applied as it comes, so a change is visible at once.
@@ -61,7 +64,18 @@ export class PrivateNames {
     return uuid === undefined ? undefined : this.#byUuid.get(uuid)?.privateIp
   }
 
-  /** Whether some name ends with `.<suffix>`. If so, the suffix exists as a name too, but has no address. */
+  /**
+   * The addresses of an instance and of those that are named directly below it, the instance's own first. A
+   * name with several instances, such as a service of a Compose file, is told so.
+   */
+  addressesOf(userUuid: string, name: string): readonly string[] {
+    const below = this.#users.get(userUuid)?.below.get(name) ?? []
+    return [name, ...[...below].slice(0, maxBelow)].flatMap((one) => this.addressOf(userUuid, one) ?? [])
+  }
+
+  /**
+   * Whether some name ends with `.<suffix>`. If so, the suffix exists as a name too, but has no address.
+   */
   hasBelow(userUuid: string, suffix: string): boolean {
     return (this.#users.get(userUuid)?.suffixes.get(suffix) ?? 0) > 0
   }
@@ -106,6 +120,8 @@ class UserNames {
   readonly uuids = new Map<string, string>()
   readonly addresses = new Map<string, string>()
   readonly suffixes = new Map<string, number>()
+  /** The names that are one label longer than a name. */
+  readonly below = new Map<string, Set<string>>()
 
   get isEmpty(): boolean {
     return this.uuids.size === 0 && this.addresses.size === 0 && this.suffixes.size === 0
@@ -115,16 +131,30 @@ class UserNames {
     this.uuids.set(name, uuid)
     this.addresses.set(privateIp, uuid)
     for (const suffix of suffixesOf(name)) this.suffixes.set(suffix, (this.suffixes.get(suffix) ?? 0) + 1)
+    const [parent] = suffixesOf(name)
+    if (parent === undefined) return
+    const below = this.below.get(parent) ?? new Set()
+    this.below.set(parent, below.add(name))
   }
 
   remove({ uuid, name, privateIp }: PrivateName): void {
-    if (this.uuids.get(name) === uuid) this.uuids.delete(name)
+    if (this.uuids.get(name) === uuid) {
+      this.uuids.delete(name)
+      this.#forgetBelow(name)
+    }
     if (this.addresses.get(privateIp) === uuid) this.addresses.delete(privateIp)
     for (const suffix of suffixesOf(name)) {
       const left = (this.suffixes.get(suffix) ?? 1) - 1
       if (left === 0) this.suffixes.delete(suffix)
       else this.suffixes.set(suffix, left)
     }
+  }
+
+  #forgetBelow(name: string): void {
+    const [parent = ''] = suffixesOf(name)
+    const below = this.below.get(parent)
+    below?.delete(name)
+    if (below?.size === 0) this.below.delete(parent)
   }
 }
 

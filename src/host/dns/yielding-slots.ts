@@ -7,10 +7,10 @@ export interface SlotHolder {
 }
 
 /**
- * A bounded number of slots that the users of a host share. While there is room, everybody gets one. When all
- * are taken, the user who holds the most gives way to one who holds fewer, with its oldest slot; so one user
- * alone may have all of them, and a user who holds none always gets one as long as there are more slots than
- * users. An instance has a bound of its own besides.
+ * A bounded number of slots that the users of a host share. While there is room, everybody gets one. When
+ * all are taken, the user who holds the most gives way to one who holds fewer, with its oldest slot; so one
+ * user alone may have all of them, and a user who holds none always gets one as long as there are more
+ * slots than users. An instance has a bound of its own besides.
  */
 export class YieldingSlots {
   readonly #total: number

@@ -15,7 +15,7 @@ describe('what the nameserver of a host answers', () => {
     nameOf('secret', '10.64.0.9', otherUser),
   ])
   const judge = (message: Buffer): DnsVerdict =>
-    judgeQuestion(message, { names, userUuid: user, network: '10.64' })
+    judgeQuestion(message, { names, userUuid: user, ip: '10.64.0.2', network: '10.64' })
   const ask = (name: string, type = 'A', more: Partial<Packet> = {}): Packet | string => {
     const question = { name, type: type as 'A' }
     const verdict = judge(encode({ type: 'query', id: 77, flags: 0x0100, questions: [question], ...more }))
