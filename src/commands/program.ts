@@ -10,6 +10,7 @@ import { CommandFailure, ExitCode, ProgramEnd, toldFailure } from './command-fai
 import { addCompletionCommands } from './completion/commands.ts'
 import { addEventCommands } from './event/commands.ts'
 import { addPushCommand } from './image/push-command.ts'
+import { addCopyCommand } from './instance/copy-command.ts'
 import { addExecCommand } from './instance/exec-command.ts'
 import { addExplainCommand } from './instance/explain-command.ts'
 import { addLifeCommands } from './instance/life-commands.ts'
@@ -18,6 +19,7 @@ import { addUsageCommand } from './instance/usage-command.ts'
 import { addLogCommand } from './instance/log-command.ts'
 import { addRunCommand } from './instance/run-command.ts'
 import { addSetCommand } from './instance/set-command.ts'
+import { addTunnelCommand } from './instance/tunnel-command.ts'
 import { movedCommand } from './moved-commands.ts'
 import { addOpenCommand, addServiceCommands } from './service/commands.ts'
 import { addScheduleCommands } from './schedule/commands.ts'
@@ -80,6 +82,8 @@ export function createProgram(deps: CommandDeps): Command {
   addSetCommand(line)
   addLogCommand(line)
   addExecCommand(line)
+  addCopyCommand(line)
+  addTunnelCommand(line)
   addEventCommands(line)
   addExplainCommand(line)
   addOpenCommand(line)
