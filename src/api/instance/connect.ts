@@ -18,7 +18,7 @@ export function instancesConnect(deps: ApiDeps): Handler<typeof connectInstances
     tell: async ({ asker }, row, start) => {
       if (start.type !== 'connect') return
       const { port } = start
-      if (!recent.isNews(JSON.stringify([row.uuid, port, asker]), Date.now())) return
+      if (!recent.isNews(JSON.stringify([row.uuid, port, asker.by, asker.name]), Date.now())) return
       const why = `a connection to port ${String(port)} was asked for`
       await writeAsked(deps.database, row, {
         kind: UserEventKind.InstanceConnected,

@@ -34,6 +34,7 @@ export class Tunnel {
   readonly #options: TunnelOptions
   readonly #server: Server
   readonly #clients = new Set<Socket>()
+  readonly #sockets = new Set<WebSocket>()
   readonly #over = Promise.withResolvers<string>()
 
   constructor(session: Session, options: TunnelOptions) {
@@ -83,6 +84,7 @@ export class Tunnel {
   close(): void {
     this.#server.close()
     for (const client of this.#clients) client.destroy()
+    for (const socket of this.#sockets) socket.terminate()
   }
 
   async #connect(client: Socket): Promise<void> {
@@ -90,6 +92,8 @@ export class Tunnel {
     try {
       const socket = await openExec(this.#session.access, instance, 'connect')
       if (client.destroyed) return socket.terminate()
+      this.#sockets.add(socket)
+      socket.once('close', () => this.#sockets.delete(socket))
       join(client, socket, {
         port,
         note: (text) => this.#note(text),
@@ -116,6 +120,7 @@ interface Ends {
 
 /** Carries one connection, and the end of each of its directions. */
 function join(client: Socket, socket: WebSocket, { port, note, ended }: Ends): void {
+  let isLeft = false
   const tell = (command: ExecCommand) => {
     if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(command))
   }
@@ -137,6 +142,7 @@ function join(client: Socket, socket: WebSocket, { port, note, ended }: Ends): v
     // What the application has sent still leaves.
     if (isDone) return client.destroySoon()
     client.resetAndDestroy()
+    if (isLeft) return
     const why = reason.toString('utf8') || `the connection broke (${String(code)})`
     if (code === ExecClose.NotRunning) ended(why)
     else if (code !== ExecClose.Done) note(why)
@@ -151,9 +157,11 @@ function join(client: Socket, socket: WebSocket, { port, note, ended }: Ends): v
     if (socket.bufferedAmount > maxUnsentBytes) client.pause()
   })
   client.once('end', () => tell({ type: 'end_of_input' }))
-  client.once('close', () => {
+  client.once('close', (hadError) => {
+    isLeft = true
     socket.resume()
-    socket.terminate()
+    // A client that has ended both directions leaves bytes behind that are still on their way.
+    if (hadError || !client.readableEnded) socket.terminate()
   })
   tell({ type: 'connect', port })
   client.resume()
