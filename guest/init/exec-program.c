@@ -18,6 +18,9 @@
 #include "archive.h"
 #include "exec.h"
 
+/* The oom_score_adj of a process that the kernel kills before all others. */
+#define FIRST_TO_BE_KILLED "1000"
+
 /* The program's ends. With a terminal all three are the same. */
 struct ends {
   int in, out, err;
@@ -63,12 +66,24 @@ static void close_theirs(struct ends *theirs) {
 }
 
 /*
+ * Without a volume, files are in the guest's memory. If a copy takes so much of it that none is left, the
+ * copy has to end, and not the application.
+ */
+static void stand_first(void) {
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  if (write(fd, FIRST_TO_BE_KILLED, strlen(FIRST_TO_BE_KILLED)) < 0) errno = 0;
+  close(fd);
+}
+
+/*
  * Runs in the new process, as the application's user. Without a program of its own it has to close by
  * itself what the exec server has open: the port, and the pipes of other sessions, which would never end
  * otherwise.
  */
 static _Noreturn void copy_files(const struct exec_request *request) {
   syscall(SYS_close_range, 3u, ~0u, 0u);
+  stand_first();
   if (request->kind == EXEC_PACK) _exit(archive_pack(request->path, request->follow));
   struct archive_target target = {request->path, request->extract, request->owners};
   _exit(archive_unpack(&target));

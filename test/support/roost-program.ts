@@ -7,7 +7,7 @@ import path from 'node:path'
 import process from 'node:process'
 
 const program = path.resolve(import.meta.dirname, '../../src/bin/roost.ts')
-const limitMs = 60_000
+const usualLimitMs = 60_000
 
 /** The program `roost` of one user on a machine without an installation. */
 export interface RoostProgram {
@@ -22,6 +22,8 @@ export interface RoostProgram {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
+  /** How long the command may take; a minute if this is absent. */
+  readonly limitMs?: number
 }
 
 export interface Ended {
@@ -40,7 +42,10 @@ export async function createRoostProgram(
   access: { readonly url?: string; readonly token?: string } = {},
 ): Promise<RoostProgram> {
   const home = await mkdtemp(path.join(os.tmpdir(), 'roost-program-'))
-  const start = (args: readonly string[], { env = {}, input }: RunOptions = {}): Started => {
+  const start = (
+    args: readonly string[],
+    { env = {}, input, limitMs = usualLimitMs }: RunOptions = {},
+  ): Started => {
     const child = spawn(process.execPath, [program, ...args], {
       timeout: limitMs,
       env: {

@@ -18,6 +18,11 @@ interface CopyOptions {
 type InstancePlace = Extract<CopyPlace, { kind: 'instance' }>
 type OtherPlace = Exclude<CopyPlace, InstancePlace>
 
+/**
+ * The code of what SIGKILL has ended; in a guest nobody but the kernel kills a copy, where memory ran
+ * out.
+ */
+const killed = 137
 /** The longest line of a guest that is shown. */
 const maxLineLength = 4_096
 
@@ -123,6 +128,10 @@ async function checkSource(source: string, { followLink }: CopyOptions): Promise
 }
 
 function judge(code: number): void {
+  if (code === killed)
+    throw new CommandFailure(
+      'the copy was killed: the memory of the instance is full, and files that are on no volume are in it',
+    )
   if (code !== 0) throw new CommandFailure('not everything was copied')
 }
 

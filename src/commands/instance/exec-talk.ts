@@ -81,7 +81,8 @@ export class ExecTalk {
     if (!isBinary) return this.#hear(JSON.parse(data.toString('utf8')) as ExecNews)
     const { output, errorOutput } = this.#deps.terminal
     const to = data[0] === ExecStream.ErrorOutput ? errorOutput : output
-    if (to.write(data.subarray(1))) return
+    // Messages that had been received before the pause still come.
+    if (to.write(data.subarray(1)) || this.#socket.isPaused) return
     this.#socket.pause()
     to.once('drain', () => this.#socket.resume())
   }

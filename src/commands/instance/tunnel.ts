@@ -133,7 +133,9 @@ function join(client: Socket, socket: WebSocket, { port, note, ended }: Ends): v
       if (news.type === 'output_ended') client.end()
       if (news.type === 'exit') isDone = true
       if (news.type === 'failed') note(news.message)
-    } else if (bytes[0] === ExecStream.Output && client.writable && !client.write(bytes.subarray(1))) {
+    } else if (bytes[0] === ExecStream.Output && client.writable) {
+      // Messages that had been received before the pause still come.
+      if (client.write(bytes.subarray(1)) || socket.isPaused) return
       socket.pause()
       client.once('drain', () => socket.resume())
     }
