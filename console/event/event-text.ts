@@ -21,6 +21,8 @@ const byKind: Readonly<Record<UserEventKind, EventText>> = {
   [UserEventKind.InstanceFailure]: { what: 'failed', mood: Mood.Fails },
   [UserEventKind.InstanceChanged]: { what: 'changed', mood: 'moves' },
   [UserEventKind.InstanceExec]: { what: 'runs a program', mood: Mood.Rests },
+  [UserEventKind.InstanceCopied]: { what: 'files are copied', mood: Mood.Rests },
+  [UserEventKind.InstanceConnected]: { what: 'is connected to', mood: Mood.Rests },
   [UserEventKind.InstanceVolume]: { what: 'has other volumes', mood: Mood.Rests },
   [UserEventKind.InstanceRetired]: { what: 'is given back', mood: Mood.Moves },
   [UserEventKind.InstanceDeleted]: { what: 'was deleted', mood: Mood.Rests },

@@ -4,7 +4,7 @@
 #include "exec.h"
 
 /* As many as several agents in a row can leave. Beyond that, processes have no time between the signals. */
-#define MAX_DOOMED (4 * EXEC_MAX_SESSIONS)
+#define MAX_DOOMED (4 * EXEC_MAX_PROGRAMS)
 
 static struct {
   pid_t group; /* 0: free */
@@ -13,7 +13,8 @@ static struct {
 
 void exec_doom(struct exec_session *session) {
   exec_session_close(session);
-  session->used = false;
+  exec_session_forget(session);
+  if (session->kind == EXEC_CONNECTION) return;
   for (int i = 0; i < MAX_DOOMED; i++) {
     if (doomed[i].group != 0) continue;
     doomed[i].group = session->pid;

@@ -14,6 +14,15 @@ static bool take(const char *record, const char *key, const char **value) {
   return true;
 }
 
+static void take_copy(struct exec_request *request, const char *record) {
+  const char *value;
+  if (take(record, "pack", &request->path)) request->kind = EXEC_PACK;
+  else if (take(record, "unpack", &request->path)) request->kind = EXEC_UNPACK;
+  else if (take(record, "follow", &value)) request->follow = strcmp(value, "1") == 0;
+  else if (take(record, "extract", &value)) request->extract = strcmp(value, "1") == 0;
+  else if (take(record, "owners", &value)) request->owners = strcmp(value, "1") == 0;
+}
+
 bool exec_request_parse(struct exec_request *request, char *records, size_t length) {
   memset(request, 0, sizeof *request);
   if (length == 0 || records[length - 1] != '\0') return false;
@@ -23,15 +32,22 @@ bool exec_request_parse(struct exec_request *request, char *records, size_t leng
   if (request->argv == NULL) return false;
   for (char *record = records; record < records + length; record += strlen(record) + 1) {
     const char *value;
-    unsigned rows, columns;
+    unsigned rows, columns, port;
     if (take(record, "arg", &value)) request->argv[arguments++] = (char *)value;
     else if (take(record, "term", &value)) request->term = value;
     else if (take(record, "tty", &value) && sscanf(value, "%u %u", &rows, &columns) == 2) {
       request->tty = true;
       request->rows = (uint16_t)rows;
       request->columns = (uint16_t)columns;
+    } else if (take(record, "connect", &value) && sscanf(value, "%u", &port) == 1 && port > 0 && port <= UINT16_MAX) {
+      request->kind = EXEC_CONNECTION;
+      request->port = (uint16_t)port;
+    } else {
+      take_copy(request, record);
     }
   }
+  if (request->kind == EXEC_CONNECTION) return true;
+  if (request->kind != EXEC_PROGRAM) return request->path[0] != '\0';
   return arguments > 0 && request->argv[0][0] != '\0';
 }
 

@@ -24,8 +24,8 @@ static const char greeting[16] = {'H', 0, 0, 0, 16, 0, 0, 0, 'r', 'o', 'o', 's',
 /* How often the server looks for the host while it ends the sessions that the host has left. */
 #define AWAY_POLL_MS 20
 #define CLOSING_POLL_MS 50
-/* The host is told of input that was taken when it is this much, or when none is left. */
-#define TAKEN_BYTES (EXEC_WINDOW_BYTES / 4)
+/* The host is told of input that was taken when it is this part of the window, or when none is left. */
+#define TAKEN_PART 4
 
 static int port_fd, signal_fd;
 static const struct config *application;
@@ -93,6 +93,14 @@ static void greet(const char *payload) {
   finish_frame('H', 0, 17);
 }
 
+/* The reason is in the payload already, after one byte for the code. */
+static void tell_start(size_t number, int code) {
+  char *answer = next_payload();
+  answer[0] = (char)code;
+  if (code == 0) finish_frame('S', number, 0);
+  else finish_frame('F', number, 1 + strlen(answer + 1));
+}
+
 static void open_session(size_t number, char *records, size_t length) {
   struct exec_session *session = &sessions[number];
   struct exec_request request = {0};
@@ -101,11 +109,12 @@ static void open_session(size_t number, char *records, size_t length) {
   strcpy(answer + 1, "the request is not sound");
   if (session->used) strcpy(answer + 1, "the last session of this number has not ended yet");
   else if (exec_request_parse(&request, records, length)) {
-    code = exec_session_start(session, application, &request, answer + 1, EXEC_MAX_REASON_BYTES);
+    code = request.kind == EXEC_CONNECTION
+               ? exec_connection_start(session, application, request.port, answer + 1, EXEC_MAX_REASON_BYTES)
+               : exec_program_start(session, application, &request, answer + 1, EXEC_MAX_REASON_BYTES);
   }
-  answer[0] = (char)code;
-  if (code == 0) finish_frame('S', number, 0);
-  else finish_frame('F', number, 1 + strlen(answer + 1));
+  /* A connection takes its time, see `tend_connecting`. */
+  if (code != 0 || !session->connecting) tell_start(number, code);
   free(request.argv);
 }
 
@@ -119,7 +128,7 @@ static bool take_session_frame(char type, size_t number, char *payload, size_t l
   /* The host may send these before it has read that the session is over. */
   if (!session->used || session->closing) return true;
   if (type == 'I') {
-    if (length > sizeof session->input - session->input_length || session->input_ended) return false;
+    if (length > session->window - session->input_length || session->input_ended) return false;
     memcpy(session->input + session->input_length, payload, length);
     session->input_length += length;
     exec_session_feed(session);
@@ -127,7 +136,7 @@ static bool take_session_frame(char type, size_t number, char *payload, size_t l
     exec_session_end_input(session);
   } else if (type == 'C' && length == 4) {
     uint32_t taken = get_length(payload);
-    if (taken > EXEC_WINDOW_BYTES - session->output_credit) return false;
+    if (taken > session->window - session->output_credit) return false;
     session->output_credit += taken;
   } else if (type == 'W' && length == 4) {
     uint32_t size = get_length(payload);
@@ -206,23 +215,44 @@ static void carry_output(size_t number, int *fd, char type) {
 
 static void tell_input_taken(size_t number) {
   struct exec_session *session = &sessions[number];
-  bool due = session->input_taken >= TAKEN_BYTES || (session->input_taken > 0 && session->input_length == 0);
+  bool is_much = session->input_taken >= session->window / TAKEN_PART;
+  bool due = is_much || (session->input_taken > 0 && session->input_length == 0);
   if (!due || session->closing || room() < 2 * ANSWER_ROOM) return;
   put_length(next_payload(), session->input_taken);
   finish_frame('C', number, 4);
   session->input_taken = 0;
 }
 
+static void tend_connecting(size_t number) {
+  struct exec_session *session = &sessions[number];
+  char *reason = next_payload() + 1;
+  int code = 0;
+  if (!exec_connection_is_decided(session, application, &code, reason, EXEC_MAX_REASON_BYTES)) return;
+  tell_start(number, code);
+  if (code != 0) exec_session_forget(session);
+  else exec_session_feed(session); /* input and its end may have come before */
+}
+
+/* A program's output ends with it. A connection's may end long before, while the other direction goes on. */
+static void tell_output_end(size_t number) {
+  struct exec_session *session = &sessions[number];
+  bool due = session->kind == EXEC_CONNECTION && session->out_fd < 0 && !session->closing;
+  if (!due || session->output_end_told || room() < 2 * ANSWER_ROOM) return;
+  session->output_end_told = true;
+  finish_frame('D', number, 0);
+}
+
 static void tend_session(size_t number) {
   struct exec_session *session = &sessions[number];
-  if (!session->used) return;
+  if (session->used && session->connecting && !session->closing && room() >= ANSWER_ROOM) tend_connecting(number);
+  if (!session->used || (session->connecting && !session->closing)) return;
   if (session->input_length > 0) exec_session_feed(session);
   carry_output(number, &session->out_fd, 'O');
   carry_output(number, &session->err_fd, 'R');
   tell_input_taken(number);
+  tell_output_end(number);
   if (room() < 2 * ANSWER_ROOM || !exec_session_is_gone(session)) return;
-  if (session->in_fd >= 0) close(session->in_fd);
-  session->used = false;
+  exec_session_forget(session);
   bool signalled = WIFSIGNALED(session->status);
   char end[2] = {signalled, (char)(signalled ? WTERMSIG(session->status) : WEXITSTATUS(session->status))};
   tell('X', number, end, sizeof end);
@@ -246,12 +276,14 @@ static int watch_sessions(struct pollfd *ready) {
   int wait_ms = -1;
   for (size_t i = 0; i < EXEC_MAX_SESSIONS; i++) {
     struct exec_session *session = &sessions[i];
-    bool reads = has_output_room(session), feeds = session->used && session->input_length > 0;
+    bool connects = session->used && session->connecting && !session->closing;
+    bool reads = has_output_room(session) && !connects;
+    bool feeds = connects || (session->used && session->input_length > 0);
     /* A descriptor without a wish is left out: its hang-up would keep poll awake. */
     ready[3 * i] = (struct pollfd){.fd = feeds ? session->in_fd : -1, .events = POLLOUT};
     ready[3 * i + 1] = (struct pollfd){.fd = reads ? session->out_fd : -1, .events = POLLIN};
     ready[3 * i + 2] = (struct pollfd){.fd = reads ? session->err_fd : -1, .events = POLLIN};
-    if (session->used && session->closing) wait_ms = CLOSING_POLL_MS;
+    if (session->used && (session->closing || connects)) wait_ms = CLOSING_POLL_MS;
   }
   return wait_ms;
 }

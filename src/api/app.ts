@@ -49,7 +49,9 @@ import { hostsExplain } from './host/explain.ts'
 import { hostsStatus } from './host/status.ts'
 import { instancesCreate } from './instance/create.ts'
 import { instancesDelete } from './instance/delete.ts'
-import { instancesExec } from './instance/exec.ts'
+import { instancesConnect } from './instance/connect.ts'
+import { programPlaces } from './instance/exec-places.ts'
+import { instancesArchive, instancesExec } from './instance/exec.ts'
 import { instancesExplain } from './instance/explain.ts'
 import { instancesList } from './instance/list.ts'
 import { instancesLog } from './instance/log.ts'
@@ -128,6 +130,7 @@ function rolloutHandlers(deps: ApiDeps) {
 /** One handler for each operation of the table. An operation without one does not compile. */
 function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Operations[Id]> } {
   const places = new StreamPlaces(maxStreams)
+  const programs = programPlaces()
   return {
     createInstances: instancesCreate(deps),
     getInstances: instancesStatus(deps),
@@ -139,7 +142,9 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     updateInstances: instancesUpdate(deps),
     waitInstances: instancesWait(deps),
     getInstanceLogs: instancesLog(deps, places),
-    execInstances: instancesExec(deps),
+    execInstances: instancesExec(deps, programs),
+    archiveInstances: instancesArchive(deps, programs),
+    connectInstances: instancesConnect(deps),
     getInstanceMetrics: instancesMetrics(deps),
     getInstanceUsage: instancesUsage(deps),
     explainInstances: instancesExplain(deps),

@@ -321,6 +321,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/instances/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Copy files from or to an instance
+         * @description Upgrades to a WebSocket for one copy, with the rights of the application. The first message is JSON: `type` `pack` and `path` to get a tar archive of a file or directory, or `unpack` and `path` to send one. With `follow` a symbolic link is followed; with `extract` all entries go below the path; with `owners` the numbers of the owners are kept. Streams and further messages are those of `exec`. An exit code that is not 0 says that something was not copied, and the error output says what. Needs a token with the scope `operate`.
+         */
+        get: operations["archiveInstances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Copy files from or to an instance
+         * @description Upgrades to a WebSocket for one copy, with the rights of the application. The first message is JSON: `type` `pack` and `path` to get a tar archive of a file or directory, or `unpack` and `path` to send one. With `follow` a symbolic link is followed; with `extract` all entries go below the path; with `owners` the numbers of the owners are kept. Streams and further messages are those of `exec`. An exit code that is not 0 says that something was not copied, and the error output says what. Needs a token with the scope `operate`.
+         */
+        get: operations["archiveInstancesLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Connect to a port in an instance
+         * @description Upgrades to a WebSocket for one TCP connection to a port at which the application listens, be it at the loopback address or at its own. The first message is JSON: `type` `connect` and `port`. Binary messages carry bytes after one byte for the stream: 0 to the application, 1 from it. `end_of_input` and `output_ended` end one direction. A sleeping instance is woken, and stays awake until the connection ends. Needs a token with the scope `operate`.
+         */
+        get: operations["connectInstances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Connect to a port in an instance
+         * @description Upgrades to a WebSocket for one TCP connection to a port at which the application listens, be it at the loopback address or at its own. The first message is JSON: `type` `connect` and `port`. Binary messages carry bytes after one byte for the stream: 0 to the application, 1 from it. `end_of_input` and `output_ended` end one direction. A sleeping instance is woken, and stays awake until the connection ends. Needs a token with the scope `operate`.
+         */
+        get: operations["connectInstancesLocal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/instances/metrics": {
         parameters: {
             query?: never;
@@ -4174,6 +4254,134 @@ export interface components {
             uuid?: "" | null;
         };
         ExecInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ArchiveInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        ArchiveInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        ConnectInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        ConnectInstancesAnswer: {
             /** @constant */
             status: "success";
             data: {
@@ -12690,7 +12898,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -12748,7 +12956,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -14574,6 +14782,170 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExecInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    archiveInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ArchiveInstancesObject"] | components["schemas"]["ArchiveInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The connection goes on as a WebSocket. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    archiveInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection goes on as a WebSocket. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    connectInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConnectInstancesObject"] | components["schemas"]["ConnectInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The connection goes on as a WebSocket. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    connectInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection goes on as a WebSocket. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectInstancesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -17718,7 +18090,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 since?: string;
@@ -17756,7 +18128,7 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 last_event_id?: number;

@@ -11,6 +11,7 @@ import { addCompletionCommands } from './completion/commands.ts'
 import { addComposeCommands } from './compose/commands.ts'
 import { addEventCommands } from './event/commands.ts'
 import { addPushCommand } from './image/push-command.ts'
+import { addCopyCommand } from './instance/copy-command.ts'
 import { addExecCommand } from './instance/exec-command.ts'
 import { addExplainCommand } from './instance/explain-command.ts'
 import { addLifeCommands } from './instance/life-commands.ts'
@@ -19,6 +20,7 @@ import { addUsageCommand } from './instance/usage-command.ts'
 import { addLogCommand } from './instance/log-command.ts'
 import { addRunCommand } from './instance/run-command.ts'
 import { addSetCommand } from './instance/set-command.ts'
+import { addTunnelCommand } from './instance/tunnel-command.ts'
 import { movedCommand } from './moved-commands.ts'
 import { addOpenCommand, addServiceCommands } from './service/commands.ts'
 import { addRolloutCommands } from './rollout/commands.ts'
@@ -82,6 +84,8 @@ export function createProgram(deps: CommandDeps): Command {
   addSetCommand(line)
   addLogCommand(line)
   addExecCommand(line)
+  addCopyCommand(line)
+  addTunnelCommand(line)
   addEventCommands(line)
   addExplainCommand(line)
   addOpenCommand(line)

@@ -56,14 +56,26 @@ export const maxEventCount = 1_000
  */
 export const maxStreams = 1_000
 /**
- * 429 with `Retry-After`. The most programs of users (`/exec`) at one API process, and of one account there.
- * Each has a connection to the client and one to the host.
+ * 429 with `Retry-After`. The most programs and copies of users (`/exec`, `/archive`) at one API process,
+ * and of one account there. Each has a connection to the client and one to the host.
  */
 export const maxExecSessions = 256
 export const maxExecSessionsPerAccount = 32
-/** How long a program of a user may run, at most: as long as its host keeps the instance awake for it. */
+/**
+ * 429 with `Retry-After`. The same of connections into instances (`/connect`). A few pools of databases
+ * fit into those of one account, and all accounts together leave most connections of the server to
+ * requests.
+ */
+export const maxInnerConnections = 768
+export const maxInnerConnectionsPerAccount = 192
+/** A connection to the same port by the same token is told in an event only once in this time. */
+export const connectionNewsMs = 600_000
+/**
+ * How long a program or a connection of a user may last: as long as its host keeps the instance awake for
+ * it.
+ */
 export const maxExecMs = 86_400_000
-/** How often it is checked whether the token of such a program is still valid. */
+/** How often it is checked whether the token of such a session is still valid. */
 export const execTokenCheckMs = 60_000
 /** How often a stream on which nothing happens sends a comment, so that proxies keep it open. */
 export const streamBeatMs = 15_000

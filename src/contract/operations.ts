@@ -22,6 +22,8 @@ import { noParameters } from './fields.ts'
 import { cordonHosts, explainHosts, getHosts, uncordonHosts } from './host/operations.ts'
 import { imageEntry, imageFilterBody, imageQuery, linkedImageEntry } from './image/schemas.ts'
 import {
+  archiveInstances,
+  connectInstances,
   createInstances,
   deleteInstances,
   explainInstances,
@@ -132,6 +134,8 @@ export const operations = {
   waitInstances,
   getInstanceLogs,
   execInstances,
+  archiveInstances,
+  connectInstances,
   getInstanceMetrics,
   getInstanceUsage,
   explainInstances,

@@ -12,8 +12,14 @@ export const readingFailures = {
     'Too many programs run: {count}, and at most {limit} may',
     true,
   ),
-  oneProgram: failure(ErrorCode.Invalid, 400, "'exec' needs exactly one instance: {count} are named"),
-  notUpgraded: failure(ErrorCode.Invalid, 200, "'exec' is a WebSocket: ask for an upgrade, with GET"),
+  tooManyConnections: failure(
+    ErrorCode.TooMany,
+    429,
+    'Too many connections into instances are open: {count}, and at most {limit} may',
+    true,
+  ),
+  oneInstance: failure(ErrorCode.Invalid, 400, "'{what}' needs exactly one instance: {count} are named"),
+  notUpgraded: failure(ErrorCode.Invalid, 200, "'{what}' is a WebSocket: ask for an upgrade, with GET"),
   followedLog: failure(ErrorCode.Invalid, 400, "'follow' needs exactly one instance and no 'limit': {given}"),
   tooMuchUsage: failure(
     ErrorCode.TooMany,

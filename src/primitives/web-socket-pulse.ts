@@ -11,6 +11,8 @@ export function keepAlive(socket: WebSocket): void {
   let heard = true
   socket.on('pong', () => (heard = true))
   socket.on('message', () => (heard = true))
+  // A peer that reads nothing, because its receiver is slow, answers no ping, but sends its own.
+  socket.on('ping', () => (heard = true))
   const timer = setInterval(() => {
     if (!heard && !socket.isPaused) {
       socket.terminate()

@@ -5,7 +5,12 @@ import { createNodeClient } from '../../src/control/host-client.ts'
 import { listNodes } from '../../src/db/host/hosts.ts'
 import { ExecServer } from '../../src/host/exec/exec-server.ts'
 import type { LeasesForHolds } from '../../src/host/leases/instance-hold.ts'
-import type { ExecRefused, ExecRequest, ExecSession } from '../../src/host/exec/exec-session.ts'
+import type {
+  ExecRefused,
+  ExecRequest,
+  ExecSession,
+  ProgramRequest,
+} from '../../src/host/exec/exec-session.ts'
 import { FakePrograms } from '../../src/host/fakes/fake-exec.ts'
 import { testSecretBox } from './accounts.ts'
 import type { TestApi } from './api-server.ts'
@@ -14,8 +19,11 @@ import type { TestApi } from './api-server.ts'
 export interface ExecHost {
   /** What is to happen instead of the next program. */
   refusal?: ExecRefused
-  /** What was run. */
+  /** What was asked for, and which of it were programs. */
   readonly requests: ExecRequest[]
+  readonly programs: readonly ProgramRequest[]
+  /** What was copied into the instances, by its path. */
+  readonly archives: Map<string, Buffer>
   /** The number of holds that keep instances awake. */
   readonly holds: () => number
   /** The instance ends. */
@@ -47,6 +55,12 @@ export async function startExecHost(api: TestApi): Promise<ExecHost> {
   const programs = new FakePrograms()
   const host: ExecHost = {
     requests: [],
+    get programs() {
+      return host.requests.filter(
+        (each): each is ProgramRequest => each.type === undefined || each.type === 'run',
+      )
+    },
+    archives: programs.archives,
     holds: () => held.size,
     lose: () => programs.lose(),
     async close() {

@@ -1,18 +1,46 @@
 import { requestError } from '../../contract/errors.ts'
-import { maxExecSessions, maxExecSessionsPerAccount } from '../../contract/limits.ts'
+import {
+  maxExecSessions,
+  maxExecSessionsPerAccount,
+  maxInnerConnections,
+  maxInnerConnectionsPerAccount,
+} from '../../contract/limits.ts'
 
 const retryAfterSeconds = 30
 
-/** The places for programs of users at this process. */
+interface PlacesOptions {
+  readonly most: number
+  readonly mostPerAccount: number
+  readonly failure: 'tooManyPrograms' | 'tooManyConnections'
+}
+
+/** The places for programs and copies of users at this process. */
+export function programPlaces(): ExecPlaces {
+  const mostPerAccount = maxExecSessionsPerAccount
+  return new ExecPlaces({ most: maxExecSessions, mostPerAccount, failure: 'tooManyPrograms' })
+}
+
+export function connectionPlaces(): ExecPlaces {
+  const mostPerAccount = maxInnerConnectionsPerAccount
+  return new ExecPlaces({ most: maxInnerConnections, mostPerAccount, failure: 'tooManyConnections' })
+}
+
+/** A bounded number of places, of which each account gets at most a share. */
 export class ExecPlaces {
+  readonly #options: PlacesOptions
   readonly #taken = new Map<string, number>()
   #count = 0
 
+  constructor(options: PlacesOptions) {
+    this.#options = options
+  }
+
   /** Takes a place and returns what gives it back. Throws if there is none for this account. */
   take(account: string): () => void {
+    const { most, mostPerAccount } = this.#options
     const own = this.#taken.get(account) ?? 0
-    if (own >= maxExecSessionsPerAccount) throw refusal(own, maxExecSessionsPerAccount)
-    if (this.#count >= maxExecSessions) throw refusal(this.#count, maxExecSessions)
+    if (own >= mostPerAccount) throw this.#refusal(own, mostPerAccount)
+    if (this.#count >= most) throw this.#refusal(this.#count, most)
     this.#taken.set(account, own + 1)
     this.#count += 1
     return () => this.#leave(account)
@@ -24,8 +52,9 @@ export class ExecPlaces {
     if (left === 0) this.#taken.delete(account)
     else this.#taken.set(account, left)
   }
-}
 
-function refusal(count: number, limit: number) {
-  return requestError('tooManyPrograms', { count, limit }, { 'Retry-After': String(retryAfterSeconds) })
+  #refusal(count: number, limit: number): Error {
+    const headers = { 'Retry-After': String(retryAfterSeconds) }
+    return requestError(this.#options.failure, { count, limit }, headers)
+  }
 }

@@ -1,14 +1,17 @@
 import type { RawData, WebSocket } from 'ws'
 import { execTokenCheckMs, maxExecMs } from '../../contract/limits.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
-import { execCommand, ExecClose, ExecStream } from '../../domain/instance/exec-protocol.ts'
+import { execCommand, ExecClose, ExecStream, isExecStart } from '../../domain/instance/exec-protocol.ts'
+import type { ExecStart } from '../../domain/instance/exec-protocol.ts'
 import { keepAlive } from '../../primitives/web-socket-pulse.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** How long a client may take to say what it wants to run. */
+/** How long a client may take to say what it wants. */
 const firstMessageMs = 10_000
-/** A side that has so many bytes of the other one still to send is a slow reader, and the other one waits. */
+/**
+ * A side that has so many bytes of the other one still to send is a slow reader, and the other one waits.
+ */
 const maxUnsentBytes = 256 * 1024
 /** The most messages of a client that wait until its host is connected. */
 const maxEarlyMessages = 16
@@ -19,13 +22,15 @@ export interface ExecRelayOptions {
   readonly deps: Pick<ApiDeps, 'nodes' | 'stopping'>
   readonly call: Call
   readonly row: InstanceRow
-  /** Records that a program was asked for. */
-  readonly told: (program: string) => Promise<void>
+  /** The first messages that are taken. */
+  readonly starts: readonly ExecStart['type'][]
+  /** Records what was asked for. */
+  readonly told: (start: ExecStart) => Promise<void>
 }
 
 /**
- * Carries the messages of one program between a client and the instance's host. What the client sends is
- * checked here; what the host sends is passed on as it is.
+ * Carries the messages of one program, copy or connection between a client and the instance's host. What
+ * the client sends is checked here; what the host sends is passed on as it is.
  */
 export class ExecRelay {
   readonly #client: WebSocket
@@ -46,9 +51,9 @@ export class ExecRelay {
     const { stopping } = this.#options.deps
     const timers = [
       setTimeout(() => {
-        if (!this.#asked) this.#end(ExecClose.TimedOut, "no 'run' came")
+        if (!this.#asked) this.#end(ExecClose.TimedOut, `no ${this.#wanted()} came`)
       }, firstMessageMs),
-      setTimeout(() => this.#end(ExecClose.TimedOut, 'the program ran for as long as it may'), maxExecMs),
+      setTimeout(() => this.#end(ExecClose.TimedOut, 'it went on for as long as it may'), maxExecMs),
       setInterval(() => void this.#checkToken(), execTokenCheckMs),
     ]
     const stop = () => this.#end(ExecClose.GoingAway, 'the API restarts')
@@ -73,29 +78,36 @@ export class ExecRelay {
   }
 
   #wrongBytes(bytes: Buffer): string | undefined {
-    if (!this.#asked) return "'run' must be the first message"
+    if (!this.#asked) return `${this.#wanted()} must be the first message`
     return bytes[0] === ExecStream.Input ? undefined : 'a client sends bytes of the stream 0 only'
   }
 
   #wrongCommand(text: Buffer): string | undefined {
     const command = execCommand(text.toString('utf8'))
     if (typeof command === 'string') return command
-    if ((command.type === 'run') === this.#asked) return "'run' comes first, and once"
-    if (command.type !== 'run') return undefined
+    const isStart = isExecStart(command)
+    if (isStart === this.#asked || (isStart && !this.#options.starts.includes(command.type)))
+      return `${this.#wanted()} comes first, and once`
+    if (!isStart) return undefined
     this.#asked = true
-    void this.#connect(command.argv[0] ?? '')
+    void this.#connect(command)
     return undefined
   }
 
-  async #connect(program: string): Promise<void> {
+  /** The first message that has to come, for a sentence. */
+  #wanted(): string {
+    return this.#options.starts.map((type) => `'${type}'`).join(' or ')
+  }
+
+  async #connect(start: ExecStart): Promise<void> {
     const { deps, call, row, told } = this.#options
     try {
-      await told(program)
+      await told(start)
       const host = await deps.nodes.openExec(row)
       if (this.#client.readyState !== this.#client.OPEN) return host.terminate()
       this.#join(host)
     } catch (error) {
-      call.log.warn({ err: error, instance: row.uuid }, 'the host of an instance runs no program')
+      call.log.warn({ err: error, instance: row.uuid }, 'the host of an instance opens no session')
       this.#end(ExecClose.HostUnreachable, 'the host of the instance does not answer')
     }
   }

@@ -79,13 +79,14 @@ export async function runCheck(
   let isLate = false
   let timer: NodeJS.Timeout | undefined
   try {
-    const socket = await openExec(access, instance)
+    const socket = await openExec(access, instance, 'exec')
     timer = setTimeout(() => {
       isLate = true
       socket.close()
     }, timeoutMs)
     const note = (text: string): void => void (output = text)
     const code = await new ExecTalk(socket, { terminal, note, signal: new AbortController().signal }).run({
+      type: 'run',
       argv,
     })
     const text = output.trim() || (code === ownFailureCode ? 'it can not be run' : `it ended with ${code}`)

@@ -35,8 +35,9 @@ async function run(
   const { access, deps } = session
   try {
     const terminal = terminalFor(session, tty)
-    const socket = await openExec(access, object)
+    const socket = await openExec(access, object, 'exec')
     return await new ExecTalk(socket, deps).run({
+      type: 'run',
       argv,
       ...(terminal && { terminal, ...termOf(deps.environment['TERM']) }),
     })

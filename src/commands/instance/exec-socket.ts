@@ -8,9 +8,12 @@ import { maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
 
 const connectLimitMs = 30_000
 
-/** Opens the WebSocket for one program. Throws `ApiFailure` if the API refuses or does not answer. */
-export async function openExec(access: ApiAccess, object: string): Promise<WebSocket> {
-  const url = new URL(`${baseAddress(access.address)}/v1/instances/${encodeURIComponent(object)}/exec`)
+/** What a WebSocket is opened for: a program, a copy or a connection. */
+type Purpose = 'exec' | 'archive' | 'connect'
+
+/** Opens the WebSocket for one of them. Throws `ApiFailure` if the API refuses or does not answer. */
+export async function openExec(access: ApiAccess, object: string, purpose: Purpose): Promise<WebSocket> {
+  const url = new URL(`${baseAddress(access.address)}/v1/instances/${encodeURIComponent(object)}/${purpose}`)
   url.protocol = url.protocol === 'http:' ? 'ws:' : 'wss:'
   const socket = new WebSocket(url, {
     headers: headersOf(access),

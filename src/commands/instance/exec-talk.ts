@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { RawData, WebSocket } from 'ws'
 import { ExecStream, maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
-import type { ExecCommand, ExecNews } from '../../domain/instance/exec-protocol.ts'
+import type { ExecCommand, ExecNews, ExecStart } from '../../domain/instance/exec-protocol.ts'
 import type { CommandDeps } from '../command-deps.ts'
 import { CommandFailure } from '../command-failure.ts'
 
@@ -11,26 +11,30 @@ const maxUnsentBytes = 256 * 1024
 const signalled = 128
 const maxInputBytes = maxExecMessageBytes - 1
 
-/** The talk between this process's terminal or pipes and one program in an instance. */
+interface TalkDeps extends Pick<CommandDeps, 'signal' | 'note'> {
+  readonly terminal: Pick<CommandDeps['terminal'], 'input' | 'output' | 'errorOutput' | 'setRaw' | 'onResize'>
+}
+
+/** The talk between this process's terminal or streams and one program or copy in an instance. */
 export class ExecTalk {
   readonly #socket: WebSocket
-  readonly #deps: Pick<CommandDeps, 'terminal' | 'signal' | 'note'>
+  readonly #deps: TalkDeps
   #code: number | undefined
 
-  constructor(socket: WebSocket, deps: Pick<CommandDeps, 'terminal' | 'signal' | 'note'>) {
+  constructor(socket: WebSocket, deps: TalkDeps) {
     this.#socket = socket
     this.#deps = deps
   }
 
   /** Resolves with the exit code of the program. Throws `CommandFailure` if the connection ends before it. */
-  async run(request: Omit<Extract<ExecCommand, { type: 'run' }>, 'type'>): Promise<number> {
+  async run(start: ExecStart): Promise<number> {
     const { terminal, signal } = this.#deps
     const closed = this.#closed()
     this.#socket.on('message', (data, isBinary) => this.#take(data as Buffer & RawData, isBinary))
-    this.#tell({ type: 'run', ...request })
+    this.#tell(start)
     const interrupt = () => this.#tell({ type: 'signal', signal: constants.signals.SIGINT })
     signal.addEventListener('abort', interrupt)
-    const hasTerminal = request.terminal !== undefined
+    const hasTerminal = start.type === 'run' && start.terminal !== undefined
     const forgetSize = hasTerminal
       ? terminal.onResize((size) => this.#tell({ type: 'resize', ...size }))
       : undefined
@@ -77,7 +81,8 @@ export class ExecTalk {
     if (!isBinary) return this.#hear(JSON.parse(data.toString('utf8')) as ExecNews)
     const { output, errorOutput } = this.#deps.terminal
     const to = data[0] === ExecStream.ErrorOutput ? errorOutput : output
-    if (to.write(data.subarray(1))) return
+    // Messages that had been received before the pause still come.
+    if (to.write(data.subarray(1)) || this.#socket.isPaused) return
     this.#socket.pause()
     to.once('drain', () => this.#socket.resume())
   }

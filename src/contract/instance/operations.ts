@@ -250,6 +250,51 @@ export const execInstances = defineOperation({
     'instance is woken, and stays awake until the program ends. The program ends with its connection.',
 })
 
+export const archiveInstances = defineOperation({
+  id: 'archiveInstances',
+  method: 'GET',
+  path: '/v1/instances/archive',
+  localPath: '/v1/instances/{object}/archive',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: true,
+  place: 'instance archive arguments',
+  body: noParameters,
+  query: noParameters,
+  upgrades: true,
+  dataKey: DataKey.Instances,
+  entry: instanceIdentity,
+  summary: 'Copy files from or to an instance',
+  description:
+    'Upgrades to a WebSocket for one copy, with the rights of the application. The first message is JSON: `type` `pack` ' +
+    'and `path` to get a tar archive of a file or directory, or `unpack` and `path` to send one. With `follow` a symbolic ' +
+    'link is followed; with `extract` all entries go below the path; with `owners` the numbers of the owners are kept. ' +
+    'Streams and further messages are those of `exec`. An exit code that is not 0 says that something was not copied, and ' +
+    'the error output says what.',
+})
+
+export const connectInstances = defineOperation({
+  id: 'connectInstances',
+  method: 'GET',
+  path: '/v1/instances/connect',
+  localPath: '/v1/instances/{object}/connect',
+  scope: Scope.Objects,
+  tokenScopes: [TokenScope.Operate],
+  withinServices: true,
+  place: 'instance connection arguments',
+  body: noParameters,
+  query: noParameters,
+  upgrades: true,
+  dataKey: DataKey.Instances,
+  entry: instanceIdentity,
+  summary: 'Connect to a port in an instance',
+  description:
+    'Upgrades to a WebSocket for one TCP connection to a port at which the application listens, be it at the loopback ' +
+    'address or at its own. The first message is JSON: `type` `connect` and `port`. Binary messages carry bytes after ' +
+    'one byte for the stream: 0 to the application, 1 from it. `end_of_input` and `output_ended` end one direction. A ' +
+    'sleeping instance is woken, and stays awake until the connection ends.',
+})
+
 export const getInstanceMetrics = defineOperation({
   id: 'getInstanceMetrics',
   method: 'GET',

@@ -17,6 +17,10 @@ export const UserEventKind = {
   InstanceChanged: 'instance.changed',
   /** A user runs a program in it. The event names the program, and never its arguments. */
   InstanceExec: 'instance.exec',
+  /** A user copies files from it or to it. The event has the path, and not what was copied. */
+  InstanceCopied: 'instance.copied',
+  /** A user connects to one of its ports, past the services. */
+  InstanceConnected: 'instance.connected',
   /** Autoscale gives the instance back. */
   InstanceRetired: 'instance.retired',
   InstanceDeleted: 'instance.deleted',

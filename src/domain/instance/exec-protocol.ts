@@ -1,15 +1,19 @@
 /**
- * The messages of a program that a user runs in an instance. They are those of a WebSocket: between a client
- * and the API, and between the API and the host's agent alike (`GET /instances/<uuid>/exec` with the agent's
- * secret). A binary message carries bytes, after one byte that names the stream. A text message is JSON.
+ * The messages of what a user does in an instance: run a program, copy files, connect to a port. They are
+ * those of a WebSocket: between a client and the API, and between the API and the host's agent alike
+ * (`GET
+ * /instances/<uuid>/exec` with the agent's secret). A binary message carries bytes, after one byte that
+ * names the stream. A text message is JSON.
  *
- * The client's first message is `run`. When the program has ended and all its output is sent, `exit` follows
+ * The client's first message says what is to be done. A copy is like a program: `pack` prints a tar
+ * archive, and `unpack` reads one. When the program has ended and all its output is sent, `exit` follows
  * and the host closes with 1000. If the client closes before that, the program's processes are ended.
  */
 export const ExecStream = { Input: 0, Output: 1, ErrorOutput: 2 } as const
 export type ExecStream = (typeof ExecStream)[keyof typeof ExecStream]
 
-export type ExecCommand =
+/** What comes first. */
+export type ExecStart =
   | {
       readonly type: 'run'
       readonly argv: readonly string[]
@@ -17,6 +21,27 @@ export type ExecCommand =
       /** The terminal's type, for the variable TERM. */
       readonly term?: string
     }
+  /** Relative paths begin at the application's working directory. */
+  | {
+      readonly type: 'pack'
+      readonly path: string
+      /** If the path is a symbolic link, what it stands for is copied. */
+      readonly follow?: boolean
+    }
+  | {
+      readonly type: 'unpack'
+      readonly path: string
+      /**
+       * All entries go below the path, which is a directory. Otherwise the first entry decides, as for
+       * `cp`.
+       */
+      readonly extract?: boolean
+      readonly owners?: boolean
+    }
+  | { readonly type: 'connect'; readonly port: number }
+
+export type ExecCommand =
+  | ExecStart
   | ({ readonly type: 'resize' } & ExecTerminal)
   | { readonly type: 'signal'; readonly signal: number }
   | { readonly type: 'end_of_input' }
@@ -28,9 +53,14 @@ export interface ExecTerminal {
 
 export type ExecNews =
   | { readonly type: 'started' }
+  /** Of a connection: the application sends no more. What it is sent still reaches it. */
+  | { readonly type: 'output_ended' }
   | { readonly type: 'exit'; readonly code: number }
   | { readonly type: 'exit'; readonly signal: number }
-  /** The program can not be run: 127 if it is not there, 126 if it can not be executed, else 125. */
+  /**
+   * The program can not be run: 127 if it is not there, 126 if it can not be executed, else 125. Or the
+   * connection is not accepted: 126.
+   */
   | { readonly type: 'failed'; readonly code: number; readonly message: string }
 
 /** Why a connection was closed before the program ended. The close frame has the reason as text, too. */
@@ -61,6 +91,13 @@ export const maxExecArguments = 1_024
 const maxTerminalSide = 0xffff
 const maxTermLength = 64
 const maxSignal = 31
+/** The longest path of Linux, without its NUL. */
+export const maxPathBytes = 4_095
+const maxPort = 65_535
+
+export function isExecStart(command: ExecCommand): command is ExecStart {
+  return !['resize', 'signal', 'end_of_input'].includes(command.type)
+}
 
 /** Reads a client's text message. Returns a sentence about what is wrong with it if something is. */
 export function execCommand(text: string): ExecCommand | string {
@@ -75,6 +112,16 @@ export function execCommand(text: string): ExecCommand | string {
   switch (given['type']) {
     case 'run':
       return runCommand(given)
+    case 'pack':
+      return packCommand(given)
+    case 'unpack':
+      return unpackCommand(given)
+    case 'connect': {
+      const { port } = given
+      return isWhole(port, maxPort) && port > 0
+        ? { type: 'connect', port }
+        : `'port' must be a whole number from 1 to ${String(maxPort)}`
+    }
     case 'resize': {
       const size = terminalOf(given)
       return size === undefined ? sizeSentence : { type: 'resize', ...size }
@@ -88,7 +135,7 @@ export function execCommand(text: string): ExecCommand | string {
     case 'end_of_input':
       return { type: 'end_of_input' }
     default:
-      return "'type' must be one of run, resize, signal, end_of_input"
+      return "'type' must be one of run, pack, unpack, connect, resize, signal, end_of_input"
   }
 }
 
@@ -110,6 +157,29 @@ function runCommand({ argv, terminal, term }: Readonly<Record<string, unknown>>)
     ...(size === undefined ? {} : { terminal: size }),
     ...(term === undefined ? {} : { term }),
   }
+}
+
+function packCommand({ path, follow = false }: Readonly<Record<string, unknown>>): ExecCommand | string {
+  if (!isPath(path)) return pathSentence
+  return typeof follow === 'boolean' ? { type: 'pack', path, follow } : "'follow' must be true or false"
+}
+
+function unpackCommand({
+  path,
+  extract = false,
+  owners = false,
+}: Readonly<Record<string, unknown>>): ExecCommand | string {
+  if (!isPath(path)) return pathSentence
+  if (typeof extract !== 'boolean' || typeof owners !== 'boolean')
+    return "'extract' and 'owners' must be true or false"
+  return { type: 'unpack', path, extract, owners }
+}
+
+const pathSentence = `'path' must be a text of 1 to ${String(maxPathBytes)} bytes without NUL`
+
+function isPath(value: unknown): value is string {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) return false
+  return new TextEncoder().encode(value).length <= maxPathBytes
 }
 
 function isArguments(value: unknown): value is readonly string[] {

@@ -194,8 +194,9 @@ function whyAwake(
   const next = `standby ${cooldown} after the last of it`
   const { programs = 0 } = hostLease
   if (programs > 0) {
-    const run = programs === 1 ? 'a program of its user runs' : `${programs} programs of its user run`
-    return { now: `${since}, because ${run} in it (roost exec)`, next }
+    const count =
+      programs === 1 ? '1 program, copy or connection' : `${programs} programs, copies or connections`
+    return { now: `${since}, because of ${count} of its user (roost exec, cp, tunnel)`, next }
   }
   if (hostLease.leases > 0) return { now: `${since}, because of traffic: ${inFlight(hostLease)}`, next }
   return {

@@ -1,22 +1,24 @@
 import type { RawData, WebSocket } from 'ws'
-import { execCommand, ExecClose, ExecStream } from '../../domain/instance/exec-protocol.ts'
-import type { ExecCommand, ExecNews } from '../../domain/instance/exec-protocol.ts'
+import { execCommand, ExecClose, ExecStream, isExecStart } from '../../domain/instance/exec-protocol.ts'
+import type { ExecCommand, ExecNews, ExecStart } from '../../domain/instance/exec-protocol.ts'
 import { programLeasePrefix } from '../../domain/standby/lease-protocol.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
 import { HoldRefused, InstanceHold } from '../leases/instance-hold.ts'
 import type { LeasesForHolds } from '../leases/instance-hold.ts'
 import type { Vmm } from '../vmm/vmm.ts'
-import { windowBytes } from './exec-frames.ts'
 import { ExecRefused } from './exec-session.ts'
 import type { ExecEnd, ExecRequest, ExecSession } from './exec-session.ts'
 
-/** How long a client may take to say what it wants to run. */
+/** How long a client may take to say what it wants. */
 const firstMessageMs = 10_000
-/** How long a program waits for a sleeping or starting instance. */
+/** How long a session waits for a sleeping or starting instance. */
 const wakeLimitMs = 90_000
 
 /** The most messages that wait. While one with input waits, no more are read. */
 const maxWaiting = 64
+
+/** What may come after the first message. */
+type LaterCommand = Exclude<ExecCommand, ExecStart>
 
 const refusals = {
   unable: ExecClose.Unable,
@@ -31,7 +33,7 @@ export interface ExecServerOptions {
   readonly log: AgentLog
 }
 
-/** One program, between the WebSocket of the API and its session in the guest. */
+/** One program, copy or connection, between the WebSocket of the API and its session in the guest. */
 export class ExecConnection {
   readonly #socket: WebSocket
   readonly #options: ExecServerOptions & { readonly instanceUuid: string }
@@ -39,8 +41,8 @@ export class ExecConnection {
   #asked = false
   #session: ExecSession | undefined
   /** The commands and the input that came before the program was there, or that wait for its window. */
-  readonly #waiting: (Buffer | Exclude<ExecCommand, { type: 'run' }>)[] = []
-  #window = windowBytes
+  readonly #waiting: (Buffer | LaterCommand)[] = []
+  #window = 0
 
   constructor(socket: WebSocket, options: ExecServerOptions & { readonly instanceUuid: string }) {
     this.#socket = socket
@@ -69,13 +71,13 @@ export class ExecConnection {
     }
     const command = execCommand((data as Buffer).toString('utf8'))
     if (typeof command === 'string') return this.#unsound(command)
-    if ((command.type === 'run') === this.#asked) return this.#unsound("'run' comes first, and once")
-    if (command.type === 'run') {
+    if (isExecStart(command)) {
+      if (this.#asked) return this.#unsound('only the first message says what is to be done')
       this.#asked = true
-      const { type: _, ...request } = command
-      void this.#run(request)
+      void this.#run(command)
       return
     }
+    if (!this.#asked) return this.#unsound('the first message says what is to be done')
     // A signal does not wait for input that the program does not take.
     if (command.type !== 'end_of_input' && this.#session !== undefined) carryOut(this.#session, command)
     else if (this.#waiting.length < maxWaiting) this.#waiting.push(command)
@@ -109,6 +111,7 @@ export class ExecConnection {
 
   #follow(session: ExecSession, hold: InstanceHold): void {
     this.#session = session
+    this.#window = session.windowBytes
     session.on('started', () => this.#tell({ type: 'started' }))
     session.on('output', (stream, bytes) => {
       const name = stream === 'stdout' ? ExecStream.Output : ExecStream.ErrorOutput
@@ -117,6 +120,7 @@ export class ExecConnection {
         if (error === undefined || error === null) session.outputTaken(bytes.length)
       })
     })
+    session.on('outputEnded', () => this.#tell({ type: 'output_ended' }))
     session.on('inputTaken', (bytes) => {
       this.#window += bytes
       this.#pump()
@@ -177,7 +181,7 @@ export class ExecConnection {
 /** The close frame of a WebSocket has room for 123 bytes of text; a character may be cut off at the end. */
 const maxReasonBytes = 120
 
-function carryOut(session: ExecSession, command: Exclude<ExecCommand, { type: 'run' }>): void {
+function carryOut(session: ExecSession, command: LaterCommand): void {
   if (command.type === 'resize') session.resize(command)
   else if (command.type === 'signal') session.signal(command.signal)
   else session.endInput()

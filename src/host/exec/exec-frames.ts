@@ -2,11 +2,21 @@
  * The frames between this process and a guest's exec server; `guest/init/exec.h` has their meaning and the
  * same numbers. What a guest sends is not trusted: a frame that is not sound ends the connection.
  */
-export const maxGuestSessions = 8
-/** The most bytes of one direction of a session that its receiver has not taken yet. */
+/**
+ * The most programs and copies at a time, and the most connections. The sessions of programs have the
+ * first numbers.
+ */
+export const maxGuestPrograms = 8
+export const maxGuestConnections = 64
+const maxGuestSessions = maxGuestPrograms + maxGuestConnections
+/** The most bytes of one direction of a program that its receiver has not taken yet. */
 export const windowBytes = 64 * 1024
+/** The same of a connection. There may be many, so all together have at most 2 MiB in each direction. */
+export const connectionWindowBytes = 32 * 1024
 export const maxRequestBytes = 64 * 1024
-export const execVersion = 1
+/** A guest that was started by an older version of the platform answers with 1, and has programs only. */
+export const execVersion = 2
+export const oldestExecVersion = 1
 /** The most bytes of input in one frame. */
 export const maxInputBytes = 16 * 1024
 
@@ -37,6 +47,7 @@ export const GuestFrame = {
   ErrorOutput: 0x52,
   InputTaken: 0x43,
   Failed: 0x46,
+  OutputEnded: 0x44,
   Ended: 0x58,
 } as const
 export type GuestFrame = (typeof GuestFrame)[keyof typeof GuestFrame]

@@ -8,8 +8,8 @@ import { keepAlive } from '../../primitives/web-socket-pulse.ts'
 import { ExecConnection } from './exec-connection.ts'
 import type { ExecServerOptions } from './exec-connection.ts'
 
-/** The most sessions of one host. Each instance has at most `maxGuestSessions` of them. */
-const maxSessions = 512
+/** The most sessions of one host. Each instance has at most 8 programs and 64 connections. */
+const maxSessions = 1_024
 
 const pathPattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/exec$/
 

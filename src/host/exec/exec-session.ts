@@ -1,7 +1,12 @@
 import { EventEmitter } from 'node:events'
+import type { ExecStart } from '../../domain/instance/exec-protocol.ts'
+import { connectionWindowBytes, windowBytes } from './exec-frames.ts'
 
-/** A program that is to run in a guest, beside its application and as the application's user. */
-export interface ExecRequest {
+/** What is to be done in a guest, beside its application and as the application's user. */
+export type ExecRequest = ProgramRequest | Exclude<ExecStart, { type: 'run' }>
+
+export interface ProgramRequest {
+  readonly type?: 'run'
   /** The program and its arguments. They hold no NUL. */
   readonly argv: readonly string[]
   /** The program gets a terminal of this size. Without it, it gets three pipes. */
@@ -19,13 +24,17 @@ export interface TerminalSize {
 export type ExecEnd =
   | { readonly kind: 'code'; readonly code: number }
   | { readonly kind: 'signal'; readonly signal: number }
-  /** The program could not be run; the code is the one that shells report. */
+  /**
+   * The program could not be run, or the connection was not accepted; the code is the one that shells
+   * report.
+   */
   | { readonly kind: 'failed'; readonly code: number; readonly message: string }
   | { readonly kind: 'lost'; readonly message: string }
 
 /**
- * A session of one program. Emits `started`; `output` with what the program writes; `inputTaken` with the
- * number of bytes of input that the program has taken; and `end` once, as the last.
+ * A session of one program, copy or connection. Emits `started`; `output` with what the program writes;
+ * `outputEnded` when a connection has no more of it; `inputTaken` with the number of bytes of input that the
+ * program has taken; and `end` once, as the last.
  *
  * The reader of the output says by `outputTaken` how much it has dealt with. A program has at most
  * `windowBytes` of output that nobody has taken; beyond that it waits in its write. In the same way a caller
@@ -34,9 +43,17 @@ export type ExecEnd =
 export abstract class ExecSession extends EventEmitter<{
   started: []
   output: [stream: 'stdout' | 'stderr', bytes: Buffer]
+  outputEnded: []
   inputTaken: [bytes: number]
   end: [ExecEnd]
 }> {
+  readonly windowBytes: number
+
+  constructor({ type }: ExecRequest) {
+    super()
+    this.windowBytes = type === 'connect' ? connectionWindowBytes : windowBytes
+  }
+
   abstract write(bytes: Buffer): void
   /** Standard input ends after what was written. */
   abstract endInput(): void

@@ -9,11 +9,12 @@ import {
   GreetingReader,
   GuestFrame,
   HostFrame,
-  maxGuestSessions,
+  maxGuestConnections,
+  maxGuestPrograms,
   maxInputBytes,
   maxRequestBytes,
+  oldestExecVersion,
   UnsoundFrame,
-  windowBytes,
 } from './exec-frames.ts'
 import type { ReceivedFrame } from './exec-frames.ts'
 import { ExecRefused, ExecSession } from './exec-session.ts'
@@ -22,18 +23,24 @@ import type { ExecEnd, ExecRequest, TerminalSize } from './exec-session.ts'
 /** The longest reason that is shown of a program that could not be run. */
 const maxReasonLength = 256
 
+export const programsRefusal = `an instance has at most ${maxGuestPrograms} programs and copies of users at a time`
+export const connectionsRefusal = `an instance has at most ${maxGuestConnections} connections of tunnels at a time`
+export const tooOldRefusal = 'the instance runs since before this was possible; restart it first'
+
 /**
- * A connection to the exec server of one guest, with all its sessions. Emits `idle` when the last session has
- * ended, and `close` once. A guest that does not keep to the protocol loses its connection.
+ * A connection to the exec server of one guest, with all its sessions. Emits `idle` when the last session
+ * has ended, and `close` once. A guest that does not keep to the protocol loses its connection.
  */
 export class GuestLink extends EventEmitter<{ idle: []; close: [] }> {
   readonly #socket: Socket
   readonly #reader = new FrameReader()
   readonly #sessions = new Map<number, GuestSession>()
+  readonly #version: number
 
-  constructor(socket: Socket, first: Buffer) {
+  constructor(socket: Socket, { version, rest: first }: { readonly version: number; readonly rest: Buffer }) {
     super()
     this.#socket = socket
+    this.#version = version
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.once('close', () => {
       for (const session of this.#sessions.values())
@@ -52,15 +59,10 @@ export class GuestLink extends EventEmitter<{ idle: []; close: [] }> {
   }
 
   open(request: ExecRequest): ExecSession {
-    const number = Array.from({ length: maxGuestSessions }, (_, each) => each).find(
-      (each) => !this.#sessions.has(each),
-    )
-    if (number === undefined)
-      throw new ExecRefused(
-        'busy',
-        `an instance runs at most ${maxGuestSessions} programs of users at a time`,
-      )
-    const session = new GuestSession(number, (type, payload) => this.#send(type, number, payload))
+    const isProgram = request.type === undefined || request.type === 'run'
+    if (!isProgram && this.#version < execVersion) throw new ExecRefused('unable', tooOldRefusal)
+    const number = this.#freeNumber(request)
+    const session = new GuestSession(number, request, (type, payload) => this.#send(type, number, payload))
     this.#sessions.set(number, session)
     this.#send(HostFrame.Open, number, encodeRequest(request))
     return session
@@ -68,6 +70,16 @@ export class GuestLink extends EventEmitter<{ idle: []; close: [] }> {
 
   close(): void {
     this.#socket.destroy()
+  }
+
+  #freeNumber({ type }: ExecRequest): number {
+    const isConnection = type === 'connect'
+    const first = isConnection ? maxGuestPrograms : 0
+    const length = isConnection ? maxGuestConnections : maxGuestPrograms
+    const number = Array.from({ length }, (_, each) => first + each).find((each) => !this.#sessions.has(each))
+    if (number === undefined)
+      throw new ExecRefused('busy', isConnection ? connectionsRefusal : programsRefusal)
+    return number
   }
 
   #send(type: HostFrame, session: number, payload?: Buffer): void {
@@ -101,20 +113,24 @@ class GuestSession extends ExecSession {
   readonly number: number
   readonly #send: (type: HostFrame, payload?: Buffer) => void
   /** The bytes of output that the guest may still send. */
-  #outputLeft = windowBytes
+  #outputLeft: number
   /** The bytes of input that the guest has not said to have taken. */
   #inputUntaken = 0
   #started = false
+  readonly #isConnection: boolean
+  #outputEnded = false
 
-  constructor(number: number, send: (type: HostFrame, payload?: Buffer) => void) {
-    super()
+  constructor(number: number, request: ExecRequest, send: (type: HostFrame, payload?: Buffer) => void) {
+    super(request)
     this.number = number
+    this.#isConnection = request.type === 'connect'
+    this.#outputLeft = this.windowBytes
     this.#send = send
   }
 
   override write(bytes: Buffer): void {
     this.#inputUntaken += bytes.length
-    if (this.#inputUntaken > windowBytes) throw new Error('more input than the window has room for')
+    if (this.#inputUntaken > this.windowBytes) throw new Error('more input than the window has room for')
     for (let at = 0; at < bytes.length; at += maxInputBytes)
       this.#send(HostFrame.Input, bytes.subarray(at, at + maxInputBytes))
   }
@@ -151,7 +167,8 @@ class GuestSession extends ExecSession {
       if (this.#started) throw new UnsoundFrame('a second start')
       this.#started = true
       this.emit('started')
-    } else if (type === GuestFrame.InputTaken) this.#noteInput(payload)
+    } else if (type === GuestFrame.OutputEnded) this.#endOutput()
+    else if (type === GuestFrame.InputTaken) this.#noteInput(payload)
     else if (type === GuestFrame.Output || type === GuestFrame.ErrorOutput) this.#takeOutput(type, payload)
     else throw new UnsoundFrame('a frame that can not come now')
     return undefined
@@ -164,9 +181,17 @@ class GuestSession extends ExecSession {
     this.emit('inputTaken', taken)
   }
 
+  #endOutput(): void {
+    if (!this.#isConnection || !this.#started || this.#outputEnded)
+      throw new UnsoundFrame('an end of the output that can not be')
+    this.#outputEnded = true
+    this.emit('outputEnded')
+  }
+
   #takeOutput(type: GuestFrame, payload: Buffer): void {
     this.#outputLeft -= payload.length
-    if (this.#outputLeft < 0 || !this.#started) throw new UnsoundFrame('more output than was permitted')
+    if (this.#outputLeft < 0 || !this.#started || this.#outputEnded)
+      throw new UnsoundFrame('more output than was permitted')
     this.emit('output', type === GuestFrame.Output ? 'stdout' : 'stderr', payload)
   }
 }
@@ -192,20 +217,37 @@ function reasonOf(bytes: Buffer): string {
 }
 
 /** Throws `ExecRefused` if the request has more bytes than a guest takes. */
-function encodeRequest({ argv, terminal, term }: ExecRequest): Buffer {
-  const records = [
+function encodeRequest(request: ExecRequest): Buffer {
+  return Buffer.from(
+    recordsOf(request)
+      .map((record) => `${record}\0`)
+      .join(''),
+  )
+}
+
+function recordsOf(request: ExecRequest): readonly string[] {
+  if (request.type === 'connect') return [`connect=${request.port}`]
+  if (request.type === 'pack') return [`pack=${request.path}`, ...(request.follow ? ['follow=1'] : [])]
+  if (request.type === 'unpack')
+    return [
+      `unpack=${request.path}`,
+      ...(request.extract ? ['extract=1'] : []),
+      ...(request.owners ? ['owners=1'] : []),
+    ]
+  const { argv, terminal, term } = request
+  return [
     ...argv.map((argument) => `arg=${argument}`),
     ...(terminal === undefined ? [] : [`tty=${terminal.rows} ${terminal.columns}`]),
     ...(term === undefined ? [] : [`term=${term}`]),
   ]
-  return Buffer.from(records.map((record) => `${record}\0`).join(''))
 }
 
 /** Throws `ExecRefused` if a guest would not understand the request. */
 export function checkRequest(request: ExecRequest): void {
-  const texts = [...request.argv, request.term ?? '']
-  if (request.argv.length === 0 || request.argv[0] === '' || texts.some((text) => text.includes('\0')))
-    throw new ExecRefused('unable', 'a program has a name, and its arguments have no NUL')
+  if (recordsOf(request).some((record) => record.includes('\0')))
+    throw new ExecRefused('unable', 'no argument or path may have a NUL')
+  if ('argv' in request && (request.argv.length === 0 || request.argv[0] === ''))
+    throw new ExecRefused('unable', 'a program has a name')
   if (encodeRequest(request).length > maxRequestBytes)
     throw new ExecRefused('unable', `a program and its arguments have at most ${maxRequestBytes} bytes`)
 }
@@ -228,11 +270,15 @@ export async function greetGuest(socket: Socket, limitMs: number): Promise<Guest
       if (answer === undefined) return
       clearTimeout(timer)
       socket.removeAllListeners('data').removeAllListeners('close')
-      if (answer === 'unsound' || answer.version !== execVersion) finish()
-      else resolve(new GuestLink(socket, answer.rest))
+      if (answer === 'unsound' || !isKnown(answer.version)) finish()
+      else resolve(new GuestLink(socket, answer))
     })
     socket.write(encodeFrame(HostFrame.Begin, 0, greeting))
   })
+}
+
+function isKnown(version: number): boolean {
+  return version >= oldestExecVersion && version <= execVersion
 }
 
 function readGreeting(reader: GreetingReader, chunk: Buffer): ReturnType<GreetingReader['push']> | 'unsound' {

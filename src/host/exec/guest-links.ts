@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecRefused } from './exec-session.ts'
 import type { ExecRequest, ExecSession } from './exec-session.ts'
-import { checkRequest, greetGuest } from './guest-link.ts'
+import { checkRequest, greetGuest, tooOldRefusal } from './guest-link.ts'
 import type { GuestLink } from './guest-link.ts'
 
 /** The guest starts its exec server when the host connects. A guest on a busy host needs a while. */
@@ -64,8 +64,7 @@ function closeWhenIdle(link: GuestLink): void {
 async function connectGuest(directory: string): Promise<GuestLink> {
   for (let tried = 1; tried <= greetTries; tried++) {
     const socket = await connectSocket(directory)
-    if (socket === undefined)
-      throw new ExecRefused('unable', 'the instance runs since before this was possible; restart it first')
+    if (socket === undefined) throw new ExecRefused('unable', tooOldRefusal)
     const link = await greetGuest(socket, greetLimitMs)
     if (link !== undefined) return link
     await delay(pauseMs)

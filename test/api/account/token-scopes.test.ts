@@ -28,6 +28,8 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   waitInstances: [Read, Operate],
   getInstanceLogs: [Read, Operate],
   execInstances: [Operate],
+  archiveInstances: [Operate],
+  connectInstances: [Operate],
   getInstanceMetrics: [Read, Operate, Metrics],
   getInstanceUsage: [Read, Operate, Metrics],
   explainInstances: [Read, Operate],

@@ -51,7 +51,7 @@ describe('roost exec', () => {
 
   it('sends Ctrl-C to the program', async () => {
     const started = roost.start(['exec', 'web', '--', 'sleep', '100'])
-    while (host.requests.at(-1)?.argv[0] !== 'sleep') await new Promise((resolve) => setTimeout(resolve, 20))
+    while (host.programs.at(-1)?.argv[0] !== 'sleep') await new Promise((resolve) => setTimeout(resolve, 20))
     started.child.kill('SIGINT')
     assert.equal((await started.ended).code, 130)
   })

@@ -50,6 +50,8 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   waitInstances: nothing,
   getInstanceLogs: nothing,
   execInstances: nothing,
+  archiveInstances: nothing,
+  connectInstances: nothing,
   getInstanceMetrics: nothing,
   getInstanceUsage: nothing,
   explainInstances: nothing,

@@ -69,7 +69,7 @@ describe('a program of a user, over the API', () => {
     sized.tell({ type: 'run', argv: ['stty', 'size'], terminal: { rows: 5, columns: 9 }, term: 'vt100' })
     await sized.closed()
     assert.equal(sized.stdout, '5 9\r\n')
-    assert.equal(host.requests.at(-1)?.term, 'vt100')
+    assert.equal(host.programs.at(-1)?.term, 'vt100')
     const client = await run('sleep', '100')
     await once(client.socket, 'message')
     client.tell({ type: 'signal', signal: 15 })

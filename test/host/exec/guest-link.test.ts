@@ -52,7 +52,7 @@ describe('the frames of a guest', () => {
 
   it('are refused if they are longer than a guest may send, or of no known kind', () => {
     const unsound = [
-      frame(GuestFrame.Output, 8, 'x'),
+      frame(GuestFrame.Output, 72, 'x'),
       frame(0x41, 0),
       frame(GuestFrame.Output, 0, 'x'.repeat(4097)),
       Buffer.from([GuestFrame.Started, 0, 1, 0, 0, 0, 0, 0]),
@@ -89,7 +89,7 @@ describe('a connection to a guest that is hostile', () => {
     server = createServer().listen(path.join(directory, 'exec.sock'))
     await once(server, 'listening')
   })
-  beforeEach(async () => {
+  async function greet(version: number): Promise<void> {
     const accepted = once(server, 'connection') as Promise<[Socket]>
     const socket = connect(path.join(directory, 'exec.sock'))
     const greeted = greetGuest(socket, 5_000)
@@ -100,9 +100,10 @@ describe('a connection to a guest that is hostile', () => {
       hello.subarray(0, 8),
       frame(HostFrame.Begin, 0, Buffer.alloc(greetingBytes)).subarray(0, 8),
     )
-    guest.write(frame(GuestFrame.Begin, 0, Buffer.concat([hello.subarray(8), Buffer.from([1])])))
+    guest.write(frame(GuestFrame.Begin, 0, Buffer.concat([hello.subarray(8), Buffer.from([version])])))
     link = (await greeted) ?? assert.fail('the guest is greeted')
-  })
+  }
+  beforeEach(async () => await greet(2))
   afterEach(() => {
     link.close()
     guest.destroy()
@@ -136,6 +137,7 @@ describe('a connection to a guest that is hostile', () => {
     'ends in no known way': [started, frame(GuestFrame.Ended, 0, '\x02\0')],
     'fails after its start': [started, frame(GuestFrame.Failed, 0, '\x7fno')],
     'begins again': [frame(GuestFrame.Begin, 0, 'x')],
+    'ends the output of a program before its end': [started, frame(GuestFrame.OutputEnded, 0)],
     'sends more than its window': [
       started,
       ...Array.from({ length: windowBytes / 4096 + 1 }, () => frame(GuestFrame.Output, 0, 'x'.repeat(4096))),
@@ -146,6 +148,29 @@ describe('a connection to a guest that is hostile', () => {
       assert.equal((await endAfter(...frames)).kind, 'lost')
     })
   }
+
+  it('runs programs in a guest of an older version, and refuses what that does not know', async () => {
+    link.close()
+    guest.destroy()
+    await greet(1)
+    const refused = { name: 'ExecRefused', reason: 'unable', message: /restart it first/ }
+    assert.throws(() => link.open({ type: 'connect', port: 7 }), refused)
+    assert.throws(() => link.open({ type: 'pack', path: '/' }), refused)
+    assert.deepEqual(await endAfter(started, frame(GuestFrame.Ended, 0, '\0\x05')), { kind: 'code', code: 5 })
+  })
+
+  it('has numbers of their own for connections, whose window is smaller and whose output may end', async () => {
+    const session = link.open({ type: 'connect', port: 7 })
+    assert.equal(session.windowBytes, 32 * 1024)
+    const [opened] = (await once(guest, 'data')) as [Buffer]
+    assert.deepEqual(opened, frame(HostFrame.Open, 8, 'connect=7\0'))
+    const outputEnded = once(session, 'outputEnded')
+    guest.write(Buffer.concat([frame(GuestFrame.Started, 8), frame(GuestFrame.OutputEnded, 8)]))
+    await outputEnded
+    const ended = once(session, 'end') as Promise<[ExecEnd]>
+    guest.write(frame(GuestFrame.Output, 8, 'x'))
+    assert.equal((await ended)[0].kind, 'lost')
+  })
 
   it('shows no control characters of a reason, and no more than 256 characters', async () => {
     const end = await endAfter(frame(GuestFrame.Failed, 0, `\x7fno\u001b[2J\n${'x'.repeat(3_000)}`))

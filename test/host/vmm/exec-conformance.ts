@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { buffer } from 'node:stream/consumers'
+import { pack } from 'tar-stream'
 import type { ExecEnd, ExecRequest, ExecSession } from '../../../src/host/exec/exec-session.ts'
 import { windowBytes } from '../../../src/host/exec/exec-frames.ts'
 import type { VmSpec } from '../../../src/host/vmm/vmm.ts'
@@ -134,6 +136,34 @@ export function execConformance(makeWorld: () => Promise<VmmWorld>): void {
     for (const session of sessions) session.close()
     await Promise.all(ends)
     assert.equal((await run(spec, { argv: ['sh', '-c', 'exit 3'] })).end.kind, 'code')
+  })
+
+  it('files that were copied to a guest come back from it', async () => {
+    const spec = await scene.start({})
+    const packing = pack()
+    packing.entry({ name: 'copied', mtime: new Date(1_000_000_000_000) }, 'content')
+    packing.finalize()
+    const sent = await buffer(packing as AsyncIterable<Buffer>)
+    const path = '/tmp/copied'
+    const unpacking = await scene.vmm.exec(spec, { type: 'unpack', path })
+    const unpacked = outcomeOf(unpacking)
+    unpacking.write(sent)
+    unpacking.endInput()
+    assert.deepEqual(await unpacked, { end: { kind: 'code', code: 0 }, stdout: '', stderr: '' })
+    const { stdout, end } = await run(spec, { type: 'pack', path })
+    assert.deepEqual(end, { kind: 'code', code: 0 })
+    assert.match(stdout, /^copied\0.*ustar.*content/s)
+    const missing = await run(spec, { type: 'pack', path: '/tmp/missing' })
+    assert.deepEqual(
+      [missing.end, missing.stderr],
+      [{ kind: 'code', code: 1 }, '/tmp/missing: No such file or directory\n'],
+    )
+  })
+
+  it('a connection to a port on which nothing listens fails with a reason', async () => {
+    const spec = await scene.start({})
+    const { end } = await run(spec, { type: 'connect', port: 4321 })
+    assert.deepEqual(end, { kind: 'failed', code: 126, message: 'nothing listens on port 4321' })
   })
 
   it('requests that a guest can not carry are refused', async () => {
