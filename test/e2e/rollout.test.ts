@@ -5,7 +5,7 @@ import type { PublicNames } from '../support/public-names.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
-import { publishVersion, sendTraffic, version } from '../support/versioned-service.ts'
+import { publishVersion, sendTraffic, untilPhase, version } from '../support/versioned-service.ts'
 
 const asRoot = process.getuid?.() === 0
 const inTime = { limitMs: 120_000 }
@@ -20,20 +20,6 @@ describe('a rollout', function () {
   })
   after(() => names?.close())
 
-  const newest = async (service: string) => {
-    const { rollouts } = await stack.api.one('getRollouts', { object: service })
-    return rollouts[0]!
-  }
-  const untilPhase = async (service: string, ...phases: readonly string[]) =>
-    until(
-      `its phase is ${phases.join(' or ')}`,
-      async () => {
-        const rollout = await newest(service)
-        return phases.includes(rollout.phase) && rollout
-      },
-      inTime,
-    )
-
   it('gives the traffic to a new version in steps, and goes back at a word', async () => {
     const { service, host, instances } = await publishVersion(stack, 'rolled')
     const traffic = sendTraffic(names, host)
@@ -42,8 +28,8 @@ describe('a rollout', function () {
       body: { env: version.good('two'), canary: [10, 50, 100], bake_s: 3, keep_s: 600 },
     })
     assert.equal(begun.rollout.phase, 'preparing')
-    await untilPhase(service, 'baking')
-    const { phase, reason } = await untilPhase(service, 'kept', 'returned')
+    await untilPhase(stack, service, 'baking')
+    const { phase, reason } = await untilPhase(stack, service, 'kept', 'returned')
     assert.equal(phase, 'kept', reason)
     traffic.forget()
     await until('the new version answers', async () => (traffic.answers['two'] ?? 0) > 20, inTime)
@@ -60,7 +46,7 @@ describe('a rollout', function () {
     assert.equal(old.service_group, undefined)
     const beganMs = performance.now()
     await stack.api.one('rollBackServices', { object: service })
-    await untilPhase(service, 'returned')
+    await untilPhase(stack, service, 'returned')
     console.log(`      back in ${Math.round(performance.now() - beganMs)} ms`)
     traffic.forget()
     await until('the old version answers', async () => (traffic.answers['one'] ?? 0) > 20, inTime)
@@ -87,7 +73,7 @@ describe('a rollout', function () {
           object: service,
           body: { env: env as Record<string, string>, canary: [20, 100], bake_s: 60, check: { limit_s: 45 } },
         })
-        const { reason } = await untilPhase(service, 'returned')
+        const { reason } = await untilPhase(stack, service, 'returned')
         assert.match(String(reason), expected)
         traffic.forget()
         await until('the old version answers', async () => (traffic.answers['one'] ?? 0) > 10, inTime)
@@ -108,13 +94,13 @@ describe('a rollout', function () {
     const traffic = sendTraffic(names, host)
     const body = { env: version.good('two'), bake_s: 2, keep_s: 600 }
     await stack.api.one('createRollouts', { object: service, body })
-    const { phase, reason } = await untilPhase(service, 'kept', 'returned')
+    const { phase, reason } = await untilPhase(stack, service, 'kept', 'returned')
     assert.equal(phase, 'kept', reason)
     const { volumes } = await viewOf(stack.api, 'keeping')
     assert.equal(volumes?.length, 1)
     await until('the new version answers', async () => (traffic.answers['two'] ?? 0) > 20, inTime)
     await stack.api.one('rollBackServices', { object: service })
-    await untilPhase(service, 'returned')
+    await untilPhase(stack, service, 'returned')
     traffic.forget()
     await until('the old version answers', async () => (traffic.answers['one'] ?? 0) > 20, inTime)
     assert.deepEqual(await traffic.end(), [])

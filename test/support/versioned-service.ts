@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PublicNames } from './public-names.ts'
 import type { Stack } from './stack.ts'
+import { until } from './until.ts'
 
 /** The variables of versions of `official/hello`. Each answers with the name of its version. */
 export const version = {
@@ -47,6 +48,19 @@ export async function publishVersion(
   return { service: service.uuid, host, instances: made.map(({ uuid }) => uuid) }
 }
 
+/** Waits until the newest rollout of a service is in one of the phases. */
+export async function untilPhase(stack: Stack, service: string, ...phases: readonly string[]) {
+  return until(
+    `the rollout is ${phases.join(' or ')}`,
+    async () => {
+      const { rollouts } = await stack.api.one('getRollouts', { object: service })
+      const [newest] = rollouts
+      return newest !== undefined && phases.includes(newest.phase) && newest
+    },
+    { limitMs: phaseLimitMs },
+  )
+}
+
 /** Requests at a pace of their own, whatever the answers. */
 export interface VersionTraffic {
   /** How many requests each version answered since `forget`. */
@@ -56,6 +70,7 @@ export interface VersionTraffic {
   end(): Promise<readonly string[]>
 }
 
+const phaseLimitMs = 120_000
 const defaultPerSecond = 50
 /** The first ones are enough. */
 const failuresKept = 20
