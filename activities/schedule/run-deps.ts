@@ -3,12 +3,14 @@ import type { WriteRefusal } from '../../src/db/refused.ts'
 import type { Asker } from '../../src/domain/event/asker.ts'
 import type { LogWindow } from '../../src/domain/host/api-protocol.ts'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
+import type { RolloutSettings } from '../../src/domain/rollout/settings.ts'
 import type { VolumeSettings } from '../../src/domain/volume/settings.ts'
 
 export interface ScheduleRunDeps extends CreateInstancesDeps {
   readonly instances: InstanceOrders
   readonly volumes: { ensureStarted(settings: VolumeSettings): Promise<void> }
   readonly logs: InstanceLogs
+  readonly rollouts: RolloutOrders
   /** The sentence for the user that says why an instance was not made. */
   readonly refusalSentence: (refusal: WriteRefusal) => string
   readonly bounds: RunBounds
@@ -20,6 +22,16 @@ export interface RunBounds {
   readonly keptRuns: number
   /** How much of the end of a log is kept. */
   readonly logBytes: number
+  /** How many rollouts of each service are kept. */
+  readonly keptRollouts: number
+  /** The most variables of one instance. */
+  readonly variables: number
+}
+
+/** The calls to workflows of rollouts. `RolloutControl` in `src/control` says what each call does. */
+export interface RolloutOrders {
+  ensureStarted(settings: RolloutSettings): Promise<void>
+  lookAgain(rolloutUuid: string): Promise<void>
 }
 
 /**

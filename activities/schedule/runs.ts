@@ -8,8 +8,11 @@ import { ScheduleActionType } from '../../src/domain/schedule/action.ts'
 import { RunResult, decideRun } from '../../src/domain/schedule/run.ts'
 import type { ScheduleRunKey } from '../../src/domain/schedule/settings.ts'
 import { runStep } from '../control-step.ts'
+import { findRollout } from '../../src/db/rollout/records.ts'
+import { decideRolloutRun } from '../../src/domain/schedule/rollout.ts'
 import type { RunNext, ScheduleActivities } from './activities.ts'
 import { orderInstances } from './orders.ts'
+import { beginRollout, recall } from './rollout.ts'
 import type { ScheduleRunDeps } from './run-deps.ts'
 import { makeInstance, readLogTail } from './run-instance.ts'
 
@@ -26,7 +29,9 @@ export function createScheduleActivities(deps: ScheduleRunDeps): ScheduleActivit
       runStep('end of a scheduled run before its time', async () => {
         const run = await findRun(database, key)
         const reason = 'it was ended before its time: the next run was due, or somebody cancelled it'
-        if (run !== undefined) await end(deps, run, { result: RunResult.Failed, reason })
+        if (run === undefined) return
+        await recall(deps, run)
+        await end(deps, run, failedBy(reason))
       }),
   }
 }
@@ -37,10 +42,18 @@ async function begin(deps: ScheduleRunDeps, key: ScheduleRunKey): Promise<RunNex
   const { schedule, run } = begun
   const { action } = schedule
   if (run.result !== RunResult.Running || run.instanceUuid !== null) return look(deps, key)
+  if (action.type === ScheduleActionType.Rollout) {
+    const trouble = run.rolloutUuid === null ? await beginRollout(deps, begun, action) : undefined
+    return trouble === undefined ? look(deps, key) : end(deps, run, failedBy(trouble))
+  }
   if (action.type !== ScheduleActionType.Run) return end(deps, run, await orderInstances(deps, begun, action))
   const trouble = await makeInstance(deps, begun, action)
-  if (trouble !== undefined) return end(deps, run, { result: RunResult.Failed, reason: trouble })
+  if (trouble !== undefined) return end(deps, run, failedBy(trouble))
   return look(deps, key)
+}
+
+function failedBy(reason: string): RunEnd {
+  return { result: RunResult.Failed, reason }
 }
 
 /** Does what `decideRun` says, from the rows as they are now. */
@@ -48,7 +61,14 @@ async function look(deps: ScheduleRunDeps, key: ScheduleRunKey): Promise<RunNext
   const run = await findRun(deps.database, key)
   if (run === undefined) return over
   // A repeated attempt may find the run ended and the instance's workflow not told; the sweep tells it.
-  if (run.result !== RunResult.Running || run.instanceUuid === null) return over
+  if (run.result !== RunResult.Running) return over
+  if (run.rolloutUuid !== null) {
+    const step = decideRolloutRun(await findRollout(deps.database, run.rolloutUuid))
+    if (step.kind !== 'end') return { waitMs: step.kind === 'wait' ? step.ms : logPauseMs }
+    const { result, reason } = step
+    return end(deps, run, { result, reason })
+  }
+  if (run.instanceUuid === null) return over
   const [instance] = await findByUuids(deps.database, [run.instanceUuid])
   const nowMs = deps.nowMs()
   const step = decideRun(factsOf(run, instance), nowMs)

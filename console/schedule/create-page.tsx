@@ -51,11 +51,7 @@ export function CreateSchedulePage(): VNode {
               options={actionWords}
               onChange={(action) => change({ action })}
             />
-            {draft.action === ScheduleActionType.Run ? (
-              <RunFields draft={draft} change={change} wrong={wrong} />
-            ) : (
-              <InstanceFields draft={draft} change={change} wrong={wrong} />
-            )}
+            <ActionFields draft={draft} change={change} wrong={wrong} />
           </FormPart>
         </>
       )}
@@ -65,6 +61,7 @@ export function CreateSchedulePage(): VNode {
 
 const actionWords: Readonly<Record<ScheduleActionType, string>> = {
   [ScheduleActionType.Run]: 'Run an image to its end',
+  [ScheduleActionType.Rollout]: 'Roll out a new version of a service',
   [ScheduleActionType.Start]: 'Start instances',
   [ScheduleActionType.Stop]: 'Stop instances',
 }
@@ -142,6 +139,42 @@ function NextRuns({ draft }: { readonly draft: ScheduleDraft }): VNode {
     <p class="soft small" aria-live="polite">
       {next.length === 0 ? 'These times do not say when it runs.' : `Next runs, by your clock: ${times}`}
     </p>
+  )
+}
+
+function ActionFields(parts: PartProps): VNode {
+  const { action } = parts.draft
+  if (action === ScheduleActionType.Run) return <RunFields {...parts} />
+  return action === ScheduleActionType.Rollout ? <RolloutFields {...parts} /> : <InstanceFields {...parts} />
+}
+
+function RolloutFields({ draft, change, wrong }: PartProps): VNode {
+  return (
+    <>
+      <TextField
+        name="service"
+        label="Service"
+        hint="Its name. All traffic goes to the new version once it is healthy, and back if it fails."
+        value={draft.service}
+        onChange={(service) => change({ service })}
+        isWrong={wrong === 'service'}
+      />
+      <TextField
+        name="image"
+        label="Image of the new version"
+        hint="Absent: the present one. A tag is pinned to the digest that it has now."
+        value={draft.image}
+        onChange={(image) => change({ image })}
+        isWrong={wrong === 'image'}
+        placeholder="hello:latest"
+      />
+      <EnvironmentField
+        label="Variables that are added or replaced"
+        value={draft.env}
+        onChange={(env) => change({ env })}
+        isWrong={wrong === 'env'}
+      />
+    </>
   )
 }
 

@@ -26,6 +26,7 @@ export interface ScheduleDraft {
   /** Of a stop. */
   readonly drainS: string
   /** Of a run. */
+  readonly service: string
   readonly image: string
   readonly args: string
   readonly env: string
@@ -42,6 +43,7 @@ export const emptyScheduleDraft: ScheduleDraft = {
   action: ScheduleActionType.Run,
   instances: '',
   drainS: '0',
+  service: '',
   image: '',
   args: '',
   env: '',
@@ -64,6 +66,7 @@ export interface NewSchedule {
 interface NewAction {
   start?: { instances: string[] }
   stop?: { instances: string[]; drain_timeout_ms: number }
+  rollout?: { service: string; image?: string; add?: { env: Record<string, string> } }
   run?: { image: string; args?: string; env?: Record<string, string>; memory_mb: number; timeout_s: number }
 }
 
@@ -101,6 +104,20 @@ function readTimes(
 }
 
 const readAction: Readonly<Record<ScheduleActionType, (draft: ScheduleDraft) => NewAction | Problem>> = {
+  [ScheduleActionType.Rollout](draft) {
+    const service = draft.service.trim()
+    if (service === '') return wrong('service', 'Give the name of a service.')
+    const image = draft.image.trim()
+    const env = readVariables(draft.env)
+    if (typeof env === 'string') return wrong('env', env)
+    return {
+      rollout: {
+        service,
+        ...(image === '' ? {} : { image }),
+        ...(Object.keys(env).length === 0 ? {} : { add: { env: { ...env } } }),
+      },
+    }
+  },
   [ScheduleActionType.Start](draft) {
     const instances = readInstances(draft)
     return 'ok' in instances ? instances : { start: { instances: [...instances] } }
@@ -166,6 +183,7 @@ const sentences: readonly (readonly [RegExp, Field])[] = [
   [/'catch_up_s'/, 'catchUpS'],
   [/'instances'|No instance with/, 'instances'],
   [/'drain_timeout_ms'/, 'drainS'],
+  [/'service'/, 'service'],
   [/^No image|[Ii]mage '|'image'/, 'image'],
   [/'memory_mb'|memory/, 'memoryMb'],
   [/'timeout_s'/, 'timeoutS'],

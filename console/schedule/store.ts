@@ -35,7 +35,8 @@ export function scheduleState({ paused, last_run: last }: Schedule) {
 }
 
 /** What the schedule does, in a few words. */
-export function actionText({ action: { start, stop, run } = {} }: Schedule): string {
+export function actionText({ action: { start, stop, run, rollout } = {} }: Schedule): string {
+  if (rollout !== undefined) return `rolls ${rollout.service} out`
   if (run !== undefined) return `runs ${run.image.split('@', 1)[0]}`
   if (start !== undefined) return `starts ${start.instances.join(', ')}`
   return `stops ${stop?.instances.join(', ') ?? 'nothing'}`

@@ -8,7 +8,7 @@ import { createControlActivities } from '../../activities/control-activities.ts'
 import { createRolloutActivities } from '../../activities/rollout/look.ts'
 import { createScheduleActivities } from '../../activities/schedule/runs.ts'
 import { writeRefusalProblem } from '../api/write-refusal.ts'
-import { keptRunLogBytes, keptRuns } from '../contract/limits.ts'
+import { keptRollouts, keptRunLogBytes, keptRuns, maxEnvVariables } from '../contract/limits.ts'
 import { createDiagnosis } from '../acme/diagnosis.ts'
 import { createServiceObserver, systemTimers } from '../../activities/autoscale/service-observer.ts'
 import { callInWatches } from '../../activities/autoscale/watch-calls.ts'
@@ -94,7 +94,8 @@ const worker = new ControlWorker({
       volumes: control.volumes,
       logs: nodes,
       refusalSentence: (refusal) => writeRefusalProblem(refusal).message,
-      bounds: { keptRuns, logBytes: keptRunLogBytes },
+      rollouts: control.rollouts,
+      bounds: { keptRuns, logBytes: keptRunLogBytes, keptRollouts, variables: maxEnvVariables },
       nowMs: Date.now,
     }),
     ...createRolloutActivities({

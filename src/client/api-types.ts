@@ -6915,6 +6915,12 @@ export interface components {
                         canary: number[];
                         /** @description How long each step is watched. */
                         bake_s: number;
+                        /** @description The bound of failed requests, in percent. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
                         check: {
                             /** @description The application's port. */
                             port: number;
@@ -6931,12 +6937,6 @@ export interface components {
                             /** @description Within so many seconds an instance has to be healthy. */
                             limit_s: number;
                         };
-                        /** @description The bound of failed requests. */
-                        max_error_percent: number;
-                        /** @description The bound of the time of requests. */
-                        max_latency_ms?: number;
-                        /** @description How long the old version is kept. */
-                        keep_s: number;
                         new_instances?: {
                             /**
                              * Format: uuid
@@ -7020,6 +7020,12 @@ export interface components {
                         canary: number[];
                         /** @description How long each step is watched. */
                         bake_s: number;
+                        /** @description The bound of failed requests, in percent. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
                         check: {
                             /** @description The application's port. */
                             port: number;
@@ -7036,12 +7042,6 @@ export interface components {
                             /** @description Within so many seconds an instance has to be healthy. */
                             limit_s: number;
                         };
-                        /** @description The bound of failed requests. */
-                        max_error_percent: number;
-                        /** @description The bound of the time of requests. */
-                        max_latency_ms?: number;
-                        /** @description How long the old version is kept. */
-                        keep_s: number;
                         new_instances?: {
                             /**
                              * Format: uuid
@@ -7158,6 +7158,12 @@ export interface components {
                         canary: number[];
                         /** @description How long each step is watched. */
                         bake_s: number;
+                        /** @description The bound of failed requests, in percent. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
                         check: {
                             /** @description The application's port. */
                             port: number;
@@ -7174,12 +7180,6 @@ export interface components {
                             /** @description Within so many seconds an instance has to be healthy. */
                             limit_s: number;
                         };
-                        /** @description The bound of failed requests. */
-                        max_error_percent: number;
-                        /** @description The bound of the time of requests. */
-                        max_latency_ms?: number;
-                        /** @description How long the old version is kept. */
-                        keep_s: number;
                         new_instances?: {
                             /**
                              * Format: uuid
@@ -7262,6 +7262,12 @@ export interface components {
                         canary: number[];
                         /** @description How long each step is watched. */
                         bake_s: number;
+                        /** @description The bound of failed requests, in percent. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
                         check: {
                             /** @description The application's port. */
                             port: number;
@@ -7278,12 +7284,6 @@ export interface components {
                             /** @description Within so many seconds an instance has to be healthy. */
                             limit_s: number;
                         };
-                        /** @description The bound of failed requests. */
-                        max_error_percent: number;
-                        /** @description The bound of the time of requests. */
-                        max_latency_ms?: number;
-                        /** @description How long the old version is kept. */
-                        keep_s: number;
                         new_instances?: {
                             /**
                              * Format: uuid
@@ -7393,6 +7393,12 @@ export interface components {
                         canary: number[];
                         /** @description How long each step is watched. */
                         bake_s: number;
+                        /** @description The bound of failed requests, in percent. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
                         check: {
                             /** @description The application's port. */
                             port: number;
@@ -7409,12 +7415,6 @@ export interface components {
                             /** @description Within so many seconds an instance has to be healthy. */
                             limit_s: number;
                         };
-                        /** @description The bound of failed requests. */
-                        max_error_percent: number;
-                        /** @description The bound of the time of requests. */
-                        max_latency_ms?: number;
-                        /** @description How long the old version is kept. */
-                        keep_s: number;
                         new_instances?: {
                             /**
                              * Format: uuid
@@ -7496,6 +7496,12 @@ export interface components {
                         canary: number[];
                         /** @description How long each step is watched. */
                         bake_s: number;
+                        /** @description The bound of failed requests, in percent. */
+                        max_error_percent: number;
+                        /** @description The bound of the time of requests. */
+                        max_latency_ms?: number;
+                        /** @description How long the old version is kept. */
+                        keep_s: number;
                         check: {
                             /** @description The application's port. */
                             port: number;
@@ -7512,12 +7518,6 @@ export interface components {
                             /** @description Within so many seconds an instance has to be healthy. */
                             limit_s: number;
                         };
-                        /** @description The bound of failed requests. */
-                        max_error_percent: number;
-                        /** @description The bound of the time of requests. */
-                        max_latency_ms?: number;
-                        /** @description How long the old version is kept. */
-                        keep_s: number;
                         new_instances?: {
                             /**
                              * Format: uuid
@@ -10184,24 +10184,98 @@ export interface components {
                     /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
                     timeout_s?: number | null;
                 } | null;
+                /** @description A rollout of the service that has the name at the time of a run. The run lasts until the new version serves, or has gone back. */
+                rollout?: {
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    service: string;
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image?: string | null;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description Variables to be added. */
+                    add?: {
+                        /** @description Environment variables. */
+                        env?: {
+                            [key: string]: string;
+                        } | null;
+                    } | null;
+                    /** @description Variables to be removed. */
+                    del?: {
+                        /** @description Names of variables. */
+                        env?: string | string[] | null;
+                    } | null;
+                    /** @description Properties that get their defaults again. */
+                    clear?: ("args" | "env")[] | null;
+                    /** @description The share of the traffic in each step, in percent. It grows, and ends with 100; default [100]. */
+                    canary?: number[] | null;
+                    /** @description How long each step is watched, in seconds; default 30. */
+                    bake_s?: number | null;
+                    /** @description When a new instance counts as healthy. */
+                    check?: {
+                        /** @description The application's port; default: that of the first port that the service publishes. */
+                        port?: number | null;
+                        /** @description Ask for this path by HTTP. Absent: the port has to accept a connection. */
+                        path?: string | null;
+                        /** @description The wanted status; default 200 to 399. */
+                        status?: number | null;
+                        /** @description How many checks in a row have to succeed; default 1. */
+                        times?: number | null;
+                        /** @description The time between two checks; default 1000. */
+                        interval_ms?: number | null;
+                        /** @description The longest time of one check; default 2000. */
+                        timeout_ms?: number | null;
+                        /** @description An instance that is not healthy after so many seconds fails the rollout; default 120. */
+                        limit_s?: number | null;
+                    } | null;
+                    /** @description It goes back if more of a step's requests than this, and at least 3, are answered with a status above 499; default 5. */
+                    max_error_percent?: number | null;
+                    /** @description It goes back if 95 % of a step's requests take longer than this; default no bound. */
+                    max_latency_ms?: number | null;
+                    /** @description How long the old version is kept, stopped, as the way back; default 3600. */
+                    keep_s?: number | null;
+                    /** @description End a rollout that is under way, as if it went back; default false, which refuses this one. */
+                    supersede?: boolean | null;
+                } | null;
             } | {
                 /** @enum {unknown} */
                 stop?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 start: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 stop: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 stop?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 run: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                rollout: Record<string, never>;
             };
         };
         CreateSchedulesAnswer: {
@@ -10342,6 +10416,54 @@ export interface components {
                             /** @description The most seconds that a run may take. */
                             timeout_s: number;
                         };
+                        rollout?: {
+                            /** @description Name of the service. */
+                            service: string;
+                            /** @description `<name>@sha256:<hex>`. */
+                            image?: string;
+                            args?: string[];
+                            env?: {
+                                [key: string]: string;
+                            };
+                            add?: {
+                                env: {
+                                    [key: string]: string;
+                                };
+                            };
+                            del?: {
+                                env: string[];
+                            };
+                            /** @description Memory in MiB. */
+                            memory_mb?: number;
+                            /** @description Virtual CPUs. */
+                            vcpus?: number;
+                            canary: number[];
+                            /** @description How long each step is watched. */
+                            bake_s: number;
+                            /** @description The bound of failed requests, in percent. */
+                            max_error_percent: number;
+                            /** @description The bound of the time of requests. */
+                            max_latency_ms?: number;
+                            /** @description How long the old version is kept. */
+                            keep_s: number;
+                            check: {
+                                /** @description The application's port. */
+                                port?: number;
+                                /** @description The path that is asked for by HTTP. */
+                                path?: string;
+                                /** @description The wanted status. */
+                                status?: number;
+                                /** @description How many checks in a row have to succeed. */
+                                times: number;
+                                /** @description The time between two checks. */
+                                interval_ms: number;
+                                /** @description The longest time of one check. */
+                                timeout_ms: number;
+                                /** @description Within so many seconds an instance has to be healthy. */
+                                limit_s: number;
+                            };
+                            supersede: boolean;
+                        };
                     };
                     /** @description The next times; empty while it is paused. */
                     next_runs?: string[];
@@ -10464,6 +10586,54 @@ export interface components {
                             }[];
                             /** @description The most seconds that a run may take. */
                             timeout_s: number;
+                        };
+                        rollout?: {
+                            /** @description Name of the service. */
+                            service: string;
+                            /** @description `<name>@sha256:<hex>`. */
+                            image?: string;
+                            args?: string[];
+                            env?: {
+                                [key: string]: string;
+                            };
+                            add?: {
+                                env: {
+                                    [key: string]: string;
+                                };
+                            };
+                            del?: {
+                                env: string[];
+                            };
+                            /** @description Memory in MiB. */
+                            memory_mb?: number;
+                            /** @description Virtual CPUs. */
+                            vcpus?: number;
+                            canary: number[];
+                            /** @description How long each step is watched. */
+                            bake_s: number;
+                            /** @description The bound of failed requests, in percent. */
+                            max_error_percent: number;
+                            /** @description The bound of the time of requests. */
+                            max_latency_ms?: number;
+                            /** @description How long the old version is kept. */
+                            keep_s: number;
+                            check: {
+                                /** @description The application's port. */
+                                port?: number;
+                                /** @description The path that is asked for by HTTP. */
+                                path?: string;
+                                /** @description The wanted status. */
+                                status?: number;
+                                /** @description How many checks in a row have to succeed. */
+                                times: number;
+                                /** @description The time between two checks. */
+                                interval_ms: number;
+                                /** @description The longest time of one check. */
+                                timeout_ms: number;
+                                /** @description Within so many seconds an instance has to be healthy. */
+                                limit_s: number;
+                            };
+                            supersede: boolean;
                         };
                     };
                     /** @description The next times; empty while it is paused. */
@@ -10614,42 +10784,130 @@ export interface components {
                     /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
                     timeout_s?: number | null;
                 } | null;
+                /** @description A rollout of the service that has the name at the time of a run. The run lasts until the new version serves, or has gone back. */
+                rollout?: {
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    service: string;
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image?: string | null;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description Variables to be added. */
+                    add?: {
+                        /** @description Environment variables. */
+                        env?: {
+                            [key: string]: string;
+                        } | null;
+                    } | null;
+                    /** @description Variables to be removed. */
+                    del?: {
+                        /** @description Names of variables. */
+                        env?: string | string[] | null;
+                    } | null;
+                    /** @description Properties that get their defaults again. */
+                    clear?: ("args" | "env")[] | null;
+                    /** @description The share of the traffic in each step, in percent. It grows, and ends with 100; default [100]. */
+                    canary?: number[] | null;
+                    /** @description How long each step is watched, in seconds; default 30. */
+                    bake_s?: number | null;
+                    /** @description When a new instance counts as healthy. */
+                    check?: {
+                        /** @description The application's port; default: that of the first port that the service publishes. */
+                        port?: number | null;
+                        /** @description Ask for this path by HTTP. Absent: the port has to accept a connection. */
+                        path?: string | null;
+                        /** @description The wanted status; default 200 to 399. */
+                        status?: number | null;
+                        /** @description How many checks in a row have to succeed; default 1. */
+                        times?: number | null;
+                        /** @description The time between two checks; default 1000. */
+                        interval_ms?: number | null;
+                        /** @description The longest time of one check; default 2000. */
+                        timeout_ms?: number | null;
+                        /** @description An instance that is not healthy after so many seconds fails the rollout; default 120. */
+                        limit_s?: number | null;
+                    } | null;
+                    /** @description It goes back if more of a step's requests than this, and at least 3, are answered with a status above 499; default 5. */
+                    max_error_percent?: number | null;
+                    /** @description It goes back if 95 % of a step's requests take longer than this; default no bound. */
+                    max_latency_ms?: number | null;
+                    /** @description How long the old version is kept, stopped, as the way back; default 3600. */
+                    keep_s?: number | null;
+                    /** @description End a rollout that is under way, as if it went back; default false, which refuses this one. */
+                    supersede?: boolean | null;
+                } | null;
             } | {
                 /** @enum {unknown} */
                 stop?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 start: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 stop: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 stop?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 run: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                rollout: Record<string, never>;
             }) | null) | {
                 /** @enum {unknown} */
                 stop?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 start: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 stop: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 stop?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 run: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                rollout: Record<string, never>;
             };
             /** @description Properties that get their defaults again. */
             clear?: ("time_zone" | "paused" | "catch_up_s" | "overlap")[] | null;
@@ -10736,42 +10994,130 @@ export interface components {
                     /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
                     timeout_s?: number | null;
                 } | null;
+                /** @description A rollout of the service that has the name at the time of a run. The run lasts until the new version serves, or has gone back. */
+                rollout?: {
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    service: string;
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image?: string | null;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description Variables to be added. */
+                    add?: {
+                        /** @description Environment variables. */
+                        env?: {
+                            [key: string]: string;
+                        } | null;
+                    } | null;
+                    /** @description Variables to be removed. */
+                    del?: {
+                        /** @description Names of variables. */
+                        env?: string | string[] | null;
+                    } | null;
+                    /** @description Properties that get their defaults again. */
+                    clear?: ("args" | "env")[] | null;
+                    /** @description The share of the traffic in each step, in percent. It grows, and ends with 100; default [100]. */
+                    canary?: number[] | null;
+                    /** @description How long each step is watched, in seconds; default 30. */
+                    bake_s?: number | null;
+                    /** @description When a new instance counts as healthy. */
+                    check?: {
+                        /** @description The application's port; default: that of the first port that the service publishes. */
+                        port?: number | null;
+                        /** @description Ask for this path by HTTP. Absent: the port has to accept a connection. */
+                        path?: string | null;
+                        /** @description The wanted status; default 200 to 399. */
+                        status?: number | null;
+                        /** @description How many checks in a row have to succeed; default 1. */
+                        times?: number | null;
+                        /** @description The time between two checks; default 1000. */
+                        interval_ms?: number | null;
+                        /** @description The longest time of one check; default 2000. */
+                        timeout_ms?: number | null;
+                        /** @description An instance that is not healthy after so many seconds fails the rollout; default 120. */
+                        limit_s?: number | null;
+                    } | null;
+                    /** @description It goes back if more of a step's requests than this, and at least 3, are answered with a status above 499; default 5. */
+                    max_error_percent?: number | null;
+                    /** @description It goes back if 95 % of a step's requests take longer than this; default no bound. */
+                    max_latency_ms?: number | null;
+                    /** @description How long the old version is kept, stopped, as the way back; default 3600. */
+                    keep_s?: number | null;
+                    /** @description End a rollout that is under way, as if it went back; default false, which refuses this one. */
+                    supersede?: boolean | null;
+                } | null;
             } | {
                 /** @enum {unknown} */
                 stop?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 start: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 stop: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 stop?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 run: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                rollout: Record<string, never>;
             }) | null) | {
                 /** @enum {unknown} */
                 stop?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 start: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 stop: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 stop?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 run: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                rollout: Record<string, never>;
             };
             /** @description Properties that get their defaults again. */
             clear?: ("time_zone" | "paused" | "catch_up_s" | "overlap")[] | null;
@@ -10981,24 +11327,98 @@ export interface components {
                     /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
                     timeout_s?: number | null;
                 } | null;
+                /** @description A rollout of the service that has the name at the time of a run. The run lasts until the new version serves, or has gone back. */
+                rollout?: {
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    service: string;
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image?: string | null;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description Variables to be added. */
+                    add?: {
+                        /** @description Environment variables. */
+                        env?: {
+                            [key: string]: string;
+                        } | null;
+                    } | null;
+                    /** @description Variables to be removed. */
+                    del?: {
+                        /** @description Names of variables. */
+                        env?: string | string[] | null;
+                    } | null;
+                    /** @description Properties that get their defaults again. */
+                    clear?: ("args" | "env")[] | null;
+                    /** @description The share of the traffic in each step, in percent. It grows, and ends with 100; default [100]. */
+                    canary?: number[] | null;
+                    /** @description How long each step is watched, in seconds; default 30. */
+                    bake_s?: number | null;
+                    /** @description When a new instance counts as healthy. */
+                    check?: {
+                        /** @description The application's port; default: that of the first port that the service publishes. */
+                        port?: number | null;
+                        /** @description Ask for this path by HTTP. Absent: the port has to accept a connection. */
+                        path?: string | null;
+                        /** @description The wanted status; default 200 to 399. */
+                        status?: number | null;
+                        /** @description How many checks in a row have to succeed; default 1. */
+                        times?: number | null;
+                        /** @description The time between two checks; default 1000. */
+                        interval_ms?: number | null;
+                        /** @description The longest time of one check; default 2000. */
+                        timeout_ms?: number | null;
+                        /** @description An instance that is not healthy after so many seconds fails the rollout; default 120. */
+                        limit_s?: number | null;
+                    } | null;
+                    /** @description It goes back if more of a step's requests than this, and at least 3, are answered with a status above 499; default 5. */
+                    max_error_percent?: number | null;
+                    /** @description It goes back if 95 % of a step's requests take longer than this; default no bound. */
+                    max_latency_ms?: number | null;
+                    /** @description How long the old version is kept, stopped, as the way back; default 3600. */
+                    keep_s?: number | null;
+                    /** @description End a rollout that is under way, as if it went back; default false, which refuses this one. */
+                    supersede?: boolean | null;
+                } | null;
             } | {
                 /** @enum {unknown} */
                 stop?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 start: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 stop: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 stop?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 run: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                rollout: Record<string, never>;
             };
         } | {
             /** @enum {unknown} */
@@ -11158,24 +11578,98 @@ export interface components {
                     /** @description After so many seconds the instance is stopped, and the run has failed; default 3600. */
                     timeout_s?: number | null;
                 } | null;
+                /** @description A rollout of the service that has the name at the time of a run. The run lasts until the new version serves, or has gone back. */
+                rollout?: {
+                    /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+                    service: string;
+                    /** @description Image reference; a tag is pinned to the digest that it has now. */
+                    image?: string | null;
+                    /** @description Arguments of the application: a list, or one line that is split at blanks outside quotes. */
+                    args?: string | string[] | null;
+                    /** @description Environment variables. */
+                    env?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description Memory in MiB; default 128. The account's limits are narrower: `limits.min_memory_mb` to `limits.max_memory_mb` in `GET /v1/users/quotas`. */
+                    memory_mb?: number | null;
+                    /** @description Virtual CPUs; default 1. The account's limits are narrower: `limits.min_vcpus` to `limits.max_vcpus` in `GET /v1/users/quotas`. */
+                    vcpus?: number | null;
+                    /** @description Variables to be added. */
+                    add?: {
+                        /** @description Environment variables. */
+                        env?: {
+                            [key: string]: string;
+                        } | null;
+                    } | null;
+                    /** @description Variables to be removed. */
+                    del?: {
+                        /** @description Names of variables. */
+                        env?: string | string[] | null;
+                    } | null;
+                    /** @description Properties that get their defaults again. */
+                    clear?: ("args" | "env")[] | null;
+                    /** @description The share of the traffic in each step, in percent. It grows, and ends with 100; default [100]. */
+                    canary?: number[] | null;
+                    /** @description How long each step is watched, in seconds; default 30. */
+                    bake_s?: number | null;
+                    /** @description When a new instance counts as healthy. */
+                    check?: {
+                        /** @description The application's port; default: that of the first port that the service publishes. */
+                        port?: number | null;
+                        /** @description Ask for this path by HTTP. Absent: the port has to accept a connection. */
+                        path?: string | null;
+                        /** @description The wanted status; default 200 to 399. */
+                        status?: number | null;
+                        /** @description How many checks in a row have to succeed; default 1. */
+                        times?: number | null;
+                        /** @description The time between two checks; default 1000. */
+                        interval_ms?: number | null;
+                        /** @description The longest time of one check; default 2000. */
+                        timeout_ms?: number | null;
+                        /** @description An instance that is not healthy after so many seconds fails the rollout; default 120. */
+                        limit_s?: number | null;
+                    } | null;
+                    /** @description It goes back if more of a step's requests than this, and at least 3, are answered with a status above 499; default 5. */
+                    max_error_percent?: number | null;
+                    /** @description It goes back if 95 % of a step's requests take longer than this; default no bound. */
+                    max_latency_ms?: number | null;
+                    /** @description How long the old version is kept, stopped, as the way back; default 3600. */
+                    keep_s?: number | null;
+                    /** @description End a rollout that is under way, as if it went back; default false, which refuses this one. */
+                    supersede?: boolean | null;
+                } | null;
             } | {
                 /** @enum {unknown} */
                 stop?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 start: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 run?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 stop: Record<string, never>;
             } | {
                 /** @enum {unknown} */
                 start?: null;
                 /** @enum {unknown} */
                 stop?: null;
+                /** @enum {unknown} */
+                rollout?: null;
                 run: Record<string, never>;
+            } | {
+                /** @enum {unknown} */
+                start?: null;
+                /** @enum {unknown} */
+                stop?: null;
+                /** @enum {unknown} */
+                run?: null;
+                rollout: Record<string, never>;
             };
         };
         UpdateSchedulesAnswer: {

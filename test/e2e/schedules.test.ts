@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
+import { publishVersion, untilPhase, version } from '../support/versioned-service.ts'
 
 /** A run may have to wait for its image, and for a machine that is busy. */
 const limitMs = 150_000
@@ -43,6 +44,20 @@ describe('the schedules of a stack', function () {
       [],
     )
     await stack.api.one('deleteSchedules', { object: 'once' })
+  })
+
+  it('roll out a service', async () => {
+    const { service } = await publishVersion(stack, 'timed')
+    const rollout = { service: 'timed', add: { env: version.good('two') }, bake_s: 1, keep_s: 0 }
+    await stack.api.one('createSchedules', { body: { name: 'weekly', cron: '@yearly', action: { rollout } } })
+    await stack.api.one('triggerSchedules', { object: 'weekly' })
+    const { result, reason } = await ended('weekly')
+    assert.deepEqual([result, reason], ['succeeded', 'the new version serves'])
+    await untilPhase(stack, service, 'done')
+    const { env, uuid } = await stack.api.one('getInstances', { object: 'timed' })
+    assert.deepEqual(env, version.good('two'))
+    await stack.api.one('deleteInstances', { object: uuid })
+    await stack.api.one('deleteSchedules', { object: 'weekly' })
   })
 
   it('run at their times by themselves', async () => {

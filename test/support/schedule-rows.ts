@@ -9,6 +9,7 @@ import type { RunAction } from '../../src/domain/schedule/action.ts'
 import { keepLive, testImage, testSecretBox } from './accounts.ts'
 import { createFakeControl } from './fake-control.ts'
 import type { FakeControl } from './fake-control.ts'
+import { createFakeRolloutControl } from './fake-rollout-control.ts'
 import { createFakeVolumeControl } from './fake-volume-control.ts'
 import { serviceRecords } from './service-records.ts'
 
@@ -79,7 +80,8 @@ export function scheduleRows() {
         },
       },
       refusalSentence: ({ kind }) => `refused: ${kind}`,
-      bounds: { keptRuns: 3, logBytes: 64 },
+      rollouts: createFakeRolloutControl(),
+      bounds: { keptRuns: 3, logBytes: 64, keptRollouts: 3, variables: 8 },
       nowMs: Date.now,
       ...more,
     })

@@ -12,7 +12,7 @@ import {
 } from '../../domain/rollout/plan.ts'
 import { changeProblem } from '../instance/changed-configuration.ts'
 
-export type RolloutBody = OperationBody<typeof createRollouts>
+export type RolloutBody = Omit<OperationBody<typeof createRollouts>, 'id'> & { readonly id?: string }
 
 const { place } = createRollouts
 

@@ -2,6 +2,7 @@ import type { OperationEntry } from '../../contract/operation.ts'
 import type { getRollouts } from '../../contract/rollout/operations.ts'
 import type { RolloutMember, RolloutRow } from '../../db/rollout/row.ts'
 import type { ServiceRow } from '../../db/service/row.ts'
+import type { RolloutOrder } from '../../domain/schedule/action.ts'
 import { isEnded } from '../../domain/rollout/phase.ts'
 import { timestamp } from '../timestamp.ts'
 
@@ -28,16 +29,18 @@ export function presentRollout(
     ...(keptUntil !== null && !isEnded(phase) && { kept_until: timestamp(keptUntil) }),
     ...(endedAt !== null && { ended_at: timestamp(endedAt) }),
     ...presentPlan(plan),
+    check: { ...presentPlan(plan).check, port: plan.check.port },
     ...instancesOf(row, of.members),
   }
 }
 
-function presentPlan({ canary, bakeMs, check, maxErrorPercent, maxLatencyMs, keepMs }: RolloutRow['plan']) {
+/** A plan as requests have it. The port is absent if it is not known yet. */
+export function presentPlan({ canary, bakeMs, check, maxErrorPercent, maxLatencyMs, keepMs }: RolloutOrder) {
   return {
     canary: [...canary],
     bake_s: bakeMs / 1_000,
     check: {
-      port: check.port,
+      ...(check.port !== undefined && { port: check.port }),
       ...(check.path !== undefined && { path: check.path }),
       ...(check.status !== undefined && { status: check.status }),
       times: check.times,

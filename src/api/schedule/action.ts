@@ -15,6 +15,7 @@ import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { findImage } from '../instance/find-image.ts'
 import { newInstances, oversizedProcess } from '../instance/new-instance.ts'
+import { rolloutAction, scheduledRolloutProblems } from './rollout-action.ts'
 import { volumeChoiceProblems } from '../volume/choice.ts'
 
 export type ActionBody = OperationBody<typeof createSchedules>['action']
@@ -33,6 +34,7 @@ export interface ReadAction {
 export function actionProblems(body: ActionBody, limits: QuotaLimits): readonly Problem[] {
   const count = Object.values(ScheduleActionType).filter((type) => body[type] !== undefined).length
   if (count !== 1) return [problem('notOneAction', { place: 'schedule action', count })]
+  if (body.rollout !== undefined) return scheduledRolloutProblems(body.rollout)
   return body.run === undefined ? [] : runProblems(body.run, limits)
 }
 
@@ -62,12 +64,17 @@ export async function readAction(
 ): Promise<
   { readonly ok: true; readonly read: ReadAction } | { readonly ok: false; readonly wrong: Problem }
 > {
-  const { start, stop, run } = body
+  const { start, stop, run, rollout } = body
   if (start !== undefined) return done({ type: ScheduleActionType.Start, instances: namesOf(start) })
   if (stop !== undefined) {
     const { drain_timeout_ms: drain = 0 } = stop
     const drainMs = drain < 0 ? maxDrainMs : drain
     return done({ type: ScheduleActionType.Stop, instances: namesOf(stop), drainMs })
+  }
+  if (rollout !== undefined) {
+    const found = rollout.image === undefined ? undefined : await findImage(deps, call, rollout.image)
+    if (found !== undefined && 'message' in found) return { ok: false, wrong: found }
+    return { ok: true, read: rolloutAction(rollout, found) }
   }
   const image = await findImage(deps, call, run!.image)
   if ('message' in image) return { ok: false, wrong: image }

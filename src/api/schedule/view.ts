@@ -7,6 +7,7 @@ import { ScheduleActionType } from '../../domain/schedule/action.ts'
 import type { RunAction, RunVolume } from '../../domain/schedule/action.ts'
 import { parseCron } from '../../domain/schedule/cron.ts'
 import { nextOccurrences } from '../../domain/schedule/occurrences.ts'
+import { presentRolloutAction } from './rollout-action.ts'
 import { timestamp } from '../timestamp.ts'
 
 type Details = OperationEntry<typeof getSchedules>
@@ -50,6 +51,7 @@ export function nextRuns(
 
 function presentAction({ action }: ScheduleRow, env: Variables): NonNullable<Details['action']> {
   if (action.type === ScheduleActionType.Run) return { run: presentRunAction(action, env) }
+  if (action.type === ScheduleActionType.Rollout) return { rollout: presentRolloutAction(action, env) }
   const instances = [...action.instances]
   if (action.type === ScheduleActionType.Start) return { start: { instances } }
   return { stop: { instances, drain_timeout_ms: action.drainMs } }

@@ -16,7 +16,7 @@ interface ScheduleLine extends Pick<CommandLine, 'session' | 'deps'> {
 }
 
 export function addScheduleCommands({ program, session, deps }: CommandLine): void {
-  const schedule = program.command('schedule').description('starts, stops and runs at set times')
+  const schedule = program.command('schedule').description('starts, stops, runs and rollouts at set times')
   schedule
     .command('ls [schedules...]')
     .description('list schedules')
@@ -37,7 +37,7 @@ function addWriting({ schedule, session, deps }: ScheduleLine): void {
     .option('--paused', 'it does not run by itself until it is resumed')
     .action(async (name: string, args: readonly string[], options: ScheduleOptions & { paused?: true }) => {
       const action = await actionOf(options, args, deps)
-      if (action === undefined) throw usage('say what it does: --start, --stop or --run')
+      if (action === undefined) throw usage('say what it does: --start, --stop, --run or --rollout')
       const open = await session()
       const cron = options.cron ?? ''
       const paused = options.paused === true && { paused: true }
@@ -160,7 +160,8 @@ async function list(session: Session, names: readonly string[]): Promise<void> {
   session.list(succeeded(await session.client.GET('/v1/schedules', { params })), shape)
 }
 
-function does({ action: { start, stop, run } = {} }: Schedule): string {
+function does({ action: { start, stop, run, rollout } = {} }: Schedule): string {
+  if (rollout !== undefined) return `roll out ${rollout.service}`
   if (run !== undefined) return `run ${run.image.split('@', 1)[0]}`
   return start === undefined ? `stop ${stop?.instances.join(',')}` : `start ${start.instances.join(',')}`
 }

@@ -15,6 +15,8 @@ export interface ScheduleOptions {
   readonly start?: readonly string[]
   readonly stop?: readonly string[]
   readonly run?: string
+  readonly rollout?: string
+  readonly image?: string
   readonly memory?: number
   readonly vcpus?: number
   readonly env?: readonly string[]
@@ -39,7 +41,9 @@ export function addScheduleOptions(command: Command): Command {
     .option('--start <instance>', 'start an instance; several times', collected)
     .option('--stop <instance>', 'stop an instance; several times', collected)
     .option('--run <image>', 'run an image to its end; its arguments stand after --')
-    .option('-m, --memory <size>', 'the memory of a run, such as 256M or 1G', parseMegabytes)
+    .option('--rollout <service>', 'roll out a new version of a service')
+    .option('--image <image>', 'the image of the new version; its arguments stand after --')
+    .option('-m, --memory <size>', 'the memory of a run or version, such as 256M or 1G', parseMegabytes)
     .option('--vcpus <number>', 'its processors', numberOption('--vcpus', { min: 1, max: 1_000 }))
     .option('-e, --env <NAME=value>', 'a variable; NAME alone takes the value that it has here', collected)
     .option('--env-file <file>', 'a file with a NAME=value per line, or - for standard input')
@@ -70,7 +74,10 @@ export function partsOf({ cron, timeZone, catchUp, overlap }: ScheduleOptions) {
 export async function actionOf(options: ScheduleOptions, args: readonly string[], deps: CommandLine['deps']) {
   const { start, stop, run } = options
   const given = Object.values(ScheduleActionType).filter((type) => options[type] !== undefined)
-  if (given.length > 1) throw usage('give only one of --start, --stop and --run')
+  if (given.length > 1) throw usage('give only one of --start, --stop, --run and --rollout')
+  if (options.rollout !== undefined) return await rolloutOf(options.rollout, { options, args, deps })
+  if (options.image !== undefined)
+    throw usage("'image' is that of a new version, so it needs --rollout <service>")
   const stray = ofRun.find((name) => options[name] !== undefined) ?? args[0]
   if (run === undefined && stray !== undefined)
     throw usage(`'${stray}' says how a run is to be, so it needs --run <image>`)
@@ -87,6 +94,31 @@ export async function actionOf(options: ScheduleOptions, args: readonly string[]
       ...(options.vcpus !== undefined && { vcpus: options.vcpus }),
       ...(options.volume !== undefined && { volumes: options.volume.map(parseMount) }),
       ...(options.timeout !== undefined && { timeout_s: options.timeout }),
+    },
+  }
+}
+
+/** A rollout with the plan that the API has by default. */
+async function rolloutOf(
+  service: string,
+  of: {
+    readonly options: ScheduleOptions
+    readonly args: readonly string[]
+    readonly deps: CommandLine['deps']
+  },
+) {
+  const { options, args, deps } = of
+  const stray = (['volume', 'timeout'] as const).find((name) => options[name] !== undefined)
+  if (stray !== undefined) throw usage(`'${stray}' says how a run is to be, and a rollout has none`)
+  const env = await variablesOf(options, deps)
+  return {
+    rollout: {
+      service,
+      ...(options.image !== undefined && { image: options.image }),
+      ...(args.length > 0 && { args: [...args] }),
+      ...(Object.keys(env).length > 0 && { add: { env } }),
+      ...(options.memory !== undefined && { memory_mb: options.memory }),
+      ...(options.vcpus !== undefined && { vcpus: options.vcpus }),
     },
   }
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import {
-  checkPathPattern,
+  checkPathForm,
   leastCheckStatus,
   leastCheckTimeoutMs,
   maxCheckPathLength,
@@ -50,7 +50,7 @@ const check = closed(
     ),
     path: Type.Optional(
       Type.String({
-        pattern: checkPathPattern.source,
+        pattern: checkPathForm,
         maxLength: maxCheckPathLength,
         description: 'Ask for this path by HTTP. Absent: the port has to accept a connection.',
       }),
@@ -112,7 +112,7 @@ export const planFields = {
   ),
   check: Type.Optional(check),
   max_error_percent: Type.Optional(
-    Type.Number({
+    Type.Integer({
       minimum: 0,
       maximum: 100,
       description:

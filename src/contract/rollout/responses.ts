@@ -8,15 +8,26 @@ const instances = Type.Array(
   closed({ uuid: uuidField, name: Type.String({ description: 'Name of the instance.' }) }),
 )
 
-const check = closed({
-  port: count("The application's port."),
+const checkFields = {
   path: Type.Optional(Type.String({ description: 'The path that is asked for by HTTP.' })),
   status: Type.Optional(count('The wanted status.')),
   times: count('How many checks in a row have to succeed.'),
   interval_ms: count('The time between two checks.'),
   timeout_ms: count('The longest time of one check.'),
   limit_s: count('Within so many seconds an instance has to be healthy.'),
-})
+}
+const port = count("The application's port.")
+const presentCheck = closed({ port, ...checkFields })
+
+/** How a new version is brought in, as requests have it and with all defaults. */
+export const presentPlanFields = {
+  canary: Type.Array(count('Percent.')),
+  bake_s: count('How long each step is watched.'),
+  max_error_percent: count('The bound of failed requests, in percent.'),
+  max_latency_ms: Type.Optional(count('The bound of the time of requests.')),
+  keep_s: count('How long the old version is kept.'),
+  check: closed({ port: Type.Optional(port), ...checkFields }),
+}
 
 /** One rollout, with its plan as requests have it and with all defaults. */
 export const rollout = closed({
@@ -32,12 +43,8 @@ export const rollout = closed({
   changes: Type.Array(Type.String(), { description: 'What is other than before, without secrets.' }),
   kept_until: Type.Optional(timestampField),
   ended_at: Type.Optional(timestampField),
-  canary: Type.Array(count('Percent.')),
-  bake_s: count('How long each step is watched.'),
-  check,
-  max_error_percent: Type.Number({ description: 'The bound of failed requests.' }),
-  max_latency_ms: Type.Optional(count('The bound of the time of requests.')),
-  keep_s: count('How long the old version is kept.'),
+  ...presentPlanFields,
+  check: presentCheck,
   new_instances: Type.Optional(instances),
   old_instances: Type.Optional(instances),
 })

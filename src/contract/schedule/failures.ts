@@ -11,7 +11,7 @@ export const scheduleFailures = {
   notOneAction: failure(
     ErrorCode.NotBoth,
     400,
-    "{place} needs exactly one of 'start', 'stop' and 'run', but {count} are given",
+    "{place} needs exactly one of 'start', 'stop', 'run' and 'rollout', but {count} are given",
   ),
   tooManySchedules: failure(
     ErrorCode.TooMany,

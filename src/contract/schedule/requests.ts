@@ -10,6 +10,7 @@ import {
 } from '../../domain/schedule/overlap.ts'
 import { clearableParts } from '../../domain/schedule/part.ts'
 import { changeId, closed, nameField, vocabulary } from '../fields.ts'
+import { createRolloutBody } from '../rollout/requests.ts'
 import { createInstanceBody, stopInstanceBody } from '../instance/requests.ts'
 import { keptRuns, maxRunTimeoutSeconds, maxScheduledInstances } from '../limits.ts'
 import { exactlyOneObject } from '../openapi/published-rules.ts'
@@ -24,6 +25,8 @@ const instances = Type.Array(nameField, {
 })
 
 const { image, args, env, memory_mb, vcpus, volumes } = createInstanceBody.properties
+
+const { id: _id, ...rolloutParts } = createRolloutBody.properties
 
 /** What a schedule does. Exactly one is given; `src/api/schedule/action.ts` checks that. */
 const actionField = closed(
@@ -58,10 +61,21 @@ const actionField = closed(
         },
       ),
     ),
+    rollout: Type.Optional(
+      closed(
+        { service: nameField, ...rolloutParts },
+        {
+          'x-place': 'rollout description',
+          description:
+            'A rollout of the service that has the name at the time of a run. The run lasts until the new version ' +
+            'serves, or has gone back.',
+        },
+      ),
+    ),
   },
   {
     'x-place': 'schedule action',
-    'x-published': exactlyOneObject(['start', 'stop', 'run']),
+    'x-published': exactlyOneObject(['start', 'stop', 'run', 'rollout']),
     description: 'What each run does.',
   },
 )

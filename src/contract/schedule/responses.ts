@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { OverlapPolicy } from '../../domain/schedule/overlap.ts'
 import { SchedulePart } from '../../domain/schedule/part.ts'
 import { RunResult } from '../../domain/schedule/run.ts'
+import { presentPlanFields } from '../rollout/responses.ts'
 import { explanationFields } from '../explanation.ts'
 import { closed, count, statusSuccess, timestampField, uuidField, vocabulary } from '../fields.ts'
 import { keptRunLogBytes } from '../limits.ts'
@@ -36,6 +37,20 @@ const action = closed({
         }),
       ),
       timeout_s: count('The most seconds that a run may take.'),
+    }),
+  ),
+  rollout: Type.Optional(
+    closed({
+      service: Type.String({ description: 'Name of the service.' }),
+      image: Type.Optional(Type.String({ description: '`<name>@sha256:<hex>`.' })),
+      args: Type.Optional(Type.Array(Type.String())),
+      env: Type.Optional(Type.Record(Type.String(), Type.String())),
+      add: Type.Optional(closed({ env: Type.Record(Type.String(), Type.String()) })),
+      del: Type.Optional(closed({ env: Type.Array(Type.String()) })),
+      memory_mb: Type.Optional(count('Memory in MiB.')),
+      vcpus: Type.Optional(count('Virtual CPUs.')),
+      ...presentPlanFields,
+      supersede: Type.Boolean(),
     }),
   ),
 })

@@ -6,7 +6,8 @@ import { changesInWords } from '../../domain/instance/change.ts'
 import type { InstanceConfiguration } from '../../domain/instance/change.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { nameSuffixLength, replicaName } from '../../domain/object-name.ts'
-import type { CheckPlan, RolloutPlan } from '../../domain/rollout/plan.ts'
+import type { RolloutPlan } from '../../domain/rollout/plan.ts'
+import type { RolloutOrder } from '../../domain/schedule/action.ts'
 import { quotasOf, refuseExcess } from '../account/quotas.ts'
 import { insertEvents } from '../event/write.ts'
 import type { CreateInstancesDeps } from '../instance/create.ts'
@@ -36,9 +37,7 @@ export interface NewRollout {
   readonly serviceUuid: string
   readonly asker: Asker
   /** Without a port, the check asks the first port that the service publishes. */
-  readonly plan: Omit<RolloutPlan, 'check'> & {
-    readonly check: Omit<CheckPlan, 'port'> & { readonly port?: number }
-  }
+  readonly plan: RolloutOrder
   /** Ends a rollout that is under way. */
   readonly supersede: boolean
   /**
@@ -46,6 +45,8 @@ export interface NewRollout {
    * service. May throw `Refused`.
    */
   readonly apply: (now: InstanceConfiguration) => InstanceConfiguration
+  /** Is done in the same transaction. */
+  readonly within?: (db: Db, rolloutUuid: string) => Promise<void>
 }
 
 export interface CreatedRollout {
@@ -74,6 +75,7 @@ export async function createRollout(
       const locked = await lockService(db, userUuid, serviceUuid)
       const created = await create(db, deps, { uuid: randomUUID(), locked, wanted })
       await removeOldRollouts(db, wanted.serviceUuid, keptRollouts)
+      await wanted.within?.(db, created.rollout.uuid)
       return created
     }),
   )

@@ -5,6 +5,7 @@ import type { Db } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
 import { ago, now } from '../sql/time.ts'
 import type { SweepBounds } from '../workflow-rows.ts'
+import { readRollout } from './locked.ts'
 import { rolloutColumns } from './row.ts'
 import type { RolloutRow } from './row.ts'
 
@@ -23,6 +24,11 @@ export async function findUnstartedRollouts(
     .orderBy('rollouts.createdAt')
     .limit(bounds.limit)
     .execute()
+}
+
+/** A rollout of any user. Undefined if it is gone with its service. */
+export async function findRollout({ db }: Database, uuid: string): Promise<RolloutRow | undefined> {
+  return readRollout(db, uuid)
 }
 
 /** Notes that the workflows of these rollouts run. */

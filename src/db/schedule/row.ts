@@ -20,19 +20,20 @@ export function scheduleSettings(row: ScheduleRow): ScheduleSettings {
 
 export type Variables = Readonly<Record<string, string>>
 
-/** The variables with which a run begins, in clear. Empty if the action is no run. */
+/** The variables of a run or a rollout, in clear. Empty if the action is neither. */
 export function openScheduleEnv(box: SecretBox, row: Pick<ScheduleRow, 'uuid' | 'envSealed'>): Variables {
   if (row.envSealed === null) return {}
   return JSON.parse(box.open(row.envSealed, envContext(row.uuid))) as Variables
 }
 
-/** The variables of an action, sealed; null if it is no run. */
+/** The variables of an action, sealed; null if it is neither a run nor a rollout. */
 export function sealScheduleEnv(
   box: SecretBox,
   uuid: string,
   { action, env }: { readonly action: { readonly type: ScheduleActionType }; readonly env: Variables },
 ): string | null {
-  return action.type === ScheduleActionType.Run ? box.seal(JSON.stringify(env), envContext(uuid)) : null
+  const hasVariables = action.type === ScheduleActionType.Run || action.type === ScheduleActionType.Rollout
+  return hasVariables ? box.seal(JSON.stringify(env), envContext(uuid)) : null
 }
 
 function envContext(uuid: string): string {

@@ -129,6 +129,25 @@ export async function insertInstanceOfRun(
   return written.ok ? { ok: true, instance: written.value } : written
 }
 
+/**
+ * Notes the rollout that a run begins, in the transaction that writes it. Throws if the run is over, so that
+ * no rollout is written then.
+ */
+export async function noteRolloutOfRun(
+  db: Db,
+  run: Pick<RunRow, 'uuid'>,
+  rolloutUuid: string,
+): Promise<void> {
+  await db
+    .updateTable('scheduleRuns')
+    .set({ rolloutUuid })
+    .where('uuid', '=', run.uuid)
+    .where('rolloutUuid', 'is', null)
+    .where('result', '=', RunResult.Running)
+    .returning('uuid')
+    .executeTakeFirstOrThrow()
+}
+
 /** Notes that the time of the run is over and its instance was asked to stop. */
 export async function markRunStopped({ db }: Database, uuid: string): Promise<void> {
   await db

@@ -26,6 +26,8 @@ export const ScheduleRun = defineEntity({
     /** The instance that the run made. It is gone once the run is over, so this is no reference. */
     instanceUuid: p.uuid().nullable(),
     instanceName: p.text().nullable(),
+    /** The rollout that the run began. It is gone with its service, so this is no reference. */
+    rolloutUuid: p.uuid().nullable(),
     /** When the run asked its instance to stop, because its time was over. */
     stopAskedAt: p.datetime(3).nullable(),
     exitCode: p.integer().nullable(),

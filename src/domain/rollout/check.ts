@@ -17,7 +17,8 @@ export type CheckResult = { readonly ok: true } | { readonly ok: false; readonly
 /** The longest path of a check. It stands in events and in errors, so it is short. */
 export const maxCheckPathLength = 256
 /** What a path of a check is made of: visible characters of ASCII. `#` begins what is never sent. */
-export const checkPathPattern = /^\/[\x21\x22\x24-\x7e]*$/
+export const checkPathForm = '^/[!"$-~]*$'
+const checkPathPattern = new RegExp(checkPathForm)
 /** The statuses that end a request. Those below 200 only come before another one. */
 export const leastCheckStatus = 200
 export const mostCheckStatus = 599

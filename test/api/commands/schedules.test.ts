@@ -47,8 +47,10 @@ describe('the commands about schedules', () => {
     assert.equal(await done('pause', 'morning'), 'morning is paused\n')
     assert.match(await done('ls'), /stop web +paused/)
     assert.equal(await done('resume', 'morning'), 'morning is resumed\n')
+    await done('set', 'morning', '--rollout', 'shop', '--image', 'hello', '-e', 'A=2')
+    assert.match(await done('ls'), /roll out shop/)
     assert.equal(JSON.parse(await done('inspect', 'morning')).cron, '@hourly')
-    assert.match(await done('explain', 'morning'), /^morning stops web at '@hourly' in UTC/)
+    assert.match(await done('explain', 'morning'), /^morning rolls out shop of .*hello at '@hourly' in UTC/)
     assert.equal(await done('rm', 'morning'), 'morning is deleted\n')
   })
 
@@ -65,7 +67,7 @@ describe('the commands about schedules', () => {
 
   it('say what is missing', async () => {
     for (const [args, message] of [
-      [['--cron', '@daily'], /say what it does: --start, --stop or --run/],
+      [['--cron', '@daily'], /say what it does: --start, --stop, --run or --rollout/],
       [['--cron', '@daily', '--start', 'a', '--stop', 'b'], /only one of/],
       [['--cron', '@daily', '--start', 'a', '-m', '1G'], /needs --run/],
       [['--cron', 'often', '--start', 'a'], /Invalid cron expression 'often'/],

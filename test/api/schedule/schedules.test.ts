@@ -80,6 +80,33 @@ describe('schedules', () => {
     })
   })
 
+  it('roll a service out, with the image that its tag has now', async () => {
+    const rollout = {
+      service: 'SHOP',
+      image: 'hello',
+      args: '--full',
+      add: { env: { SECRET: 'hidden' } },
+      canary: [10, 100],
+      check: { path: '/ready' },
+    }
+    await create({ name: 'weekly', action: { rollout } })
+    assert.deepEqual((await view('weekly')).action, {
+      rollout: {
+        service: 'shop',
+        image: `hello@${fakeDigest}`,
+        args: ['--full'],
+        add: { env: { SECRET: 'hidden' } },
+        canary: [10, 100],
+        bake_s: 30,
+        check: { path: '/ready', times: 1, interval_ms: 1_000, timeout_ms: 2_000, limit_s: 120 },
+        max_error_percent: 5,
+        keep_s: 3_600,
+        supersede: false,
+      },
+    })
+    assert.ok(!JSON.stringify(applied()).includes('hidden'))
+  })
+
   it("are Temporal's at once, with no word of what they do", async () => {
     const { uuid } = await create({ action: { run: { image: 'hello', env: { SECRET: 'hidden' } } } })
     assert.deepEqual(applied(), [
@@ -109,7 +136,7 @@ describe('schedules', () => {
     [{ time_zone: 'Mars/Olympus' }, /^Invalid time zone 'Mars\/Olympus'/],
     [{ overlap: 'never' }, /'never' is not a valid .*'overlap'/],
     [{ catch_up_s: 1 }, /'catch_up_s' must be in the range 10 to/],
-    [{ action: {} }, /needs exactly one of 'start', 'stop' and 'run', but 0 are given/],
+    [{ action: {} }, /needs exactly one of 'start', 'stop', 'run' and 'rollout', but 0 are given/],
     [{ action: { ...run, start: { instances: ['web'] } } }, /but 2 are given/],
     [{ action: { start: { instances: [] } } }, /Value of 'instances' in start description is too short/],
     [{ action: { start: { instances: ['-'] } } }, /Invalid name '-'/],
