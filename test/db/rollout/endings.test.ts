@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { markDeleted } from '../../../src/db/instance/instances.ts'
 import type { InstanceRow } from '../../../src/db/instance/row.ts'
+import { deleteLeft } from '../../../src/db/rollout/ending.ts'
 import { readRolloutFacts } from '../../../src/db/rollout/facts.ts'
 import { deleteService } from '../../../src/db/service/services.ts'
 import type { RowMove } from '../../../src/db/rollout/moves.ts'
@@ -206,6 +207,41 @@ describe('the end of a rollout', () => {
       await rows.recall(service)
       await move(of, { kind: 'go-back', reason: 'asked' }, { kind: 'turn-back' })
       assert.partialDeepStrictEqual(await row(service.instances[0]!), { serviceUuid: service.uuid })
+    })
+
+    it('leaves the new version and its volume where they are if there is nothing to go back to', async () => {
+      const service = await published(await newUser(), { volume })
+      const { rollout: of, instances } = await begun(service)
+      await move(of, { kind: 'hold' }, { kind: 'move-volumes', to: 'next' }, give)
+      await remove(service.instances[0]!)
+      await move(of, goBack)
+      for (const kind of ['stay', 'forget', 'over']) {
+        const decided = decideRollout(await rows.facts(of), Date.now())
+        assert.equal(decided.kind, kind)
+        if (decided.kind === 'stay' || decided.kind === 'forget') await move(of, decided)
+      }
+      const next = await row(instances[0]!)
+      assert.equal(await fate(next), undefined)
+      assert.ok(next.volumeUuid !== null && next.rolloutUuid === null)
+      assert.equal((await rollout(of)).phase, 'done')
+      assert.equal((await divided(service))?.rolloutUuid, null)
+    })
+
+    it('takes the kept version with a service that is deleted', async () => {
+      const service = await published(await newUser())
+      const [old] = service.instances
+      const { rollout: of, instances } = await begun(service)
+      await move(of, give, finish)
+      await remove(instances[0]!)
+      assert.equal(await divided(service), undefined, 'it was made for its instance, and is gone with it')
+      assert.equal(await fate(old!), undefined)
+      const deleted = await deleteLeft(rows.database(), of.uuid)
+      assert.deepEqual(
+        deleted.map(({ uuid }) => uuid),
+        [old!.uuid],
+      )
+      assert.equal(await fate(old!), 'deleted')
+      assert.deepEqual(await deleteLeft(rows.database(), of.uuid), [])
     })
 
     it('does not outlive its service', async () => {
