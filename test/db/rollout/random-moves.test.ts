@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { makeMove } from '../../../src/db/rollout/moves.ts'
 import type { RowMove } from '../../../src/db/rollout/moves.ts'
 import type { RolloutRow } from '../../../src/db/rollout/row.ts'
-import { RolloutPhase } from '../../../src/domain/rollout/phase.ts'
+import type { RolloutPhase } from '../../../src/domain/rollout/phase.ts'
 import { rolloutRows } from '../../support/rollout-rows.ts'
 import type { RolledService } from '../../support/rollout-rows.ts'
 
