@@ -1,3 +1,5 @@
+import { workflowSettings } from '../../src/db/instance/settings.ts'
+import { deleteLeft } from '../../src/db/rollout/ending.ts'
 import { makeMove } from '../../src/db/rollout/moves.ts'
 import { readRolloutFacts } from '../../src/db/rollout/facts.ts'
 import type { ReadRollout } from '../../src/db/rollout/facts.ts'
@@ -23,27 +25,44 @@ export function createRolloutActivities(deps: RolloutDeps): RolloutActivities {
 
 async function look(deps: RolloutDeps, uuid: string): Promise<RolloutNext> {
   const done: string[] = []
+  let last: RolloutPhase = RolloutPhase.Preparing
   for (let count = 0; count < mostMoves; count++) {
     const read = await readRolloutFacts(deps.database, uuid)
-    if (read === undefined) return { phase: RolloutPhase.Returned, now: 'its service is deleted', done }
+    if (read === undefined) return endWithService(deps, uuid, done)
     const { phase } = read.facts
     const traffic = phase === RolloutPhase.Baking ? await measureStep(deps, read.rollout) : undefined
     const facts = { ...read.facts, ...(traffic && { traffic }) }
     const move = decideRollout(facts, deps.nowMs())
     if (move.kind === 'over') return { phase, now: awaitedWords(facts), done }
     if (move.kind === 'wait') return { waitMs: move.ms, phase, now: awaitedWords(facts), done }
-    const isHindered = await make(deps, read, move)
-    if (isHindered) return { waitMs: pauseMs, phase, now: awaitedWords(facts), done }
-    const words = moveWords(move, facts)
+    const made = await make(deps, read, move)
+    if (made === undefined) return { waitMs: pauseMs, phase, now: awaitedWords(facts), done }
+    const words = moveWords(made, facts)
     if (words !== undefined) done.push(words)
+    last = phase
   }
-  return { waitMs: pauseMs, phase: RolloutPhase.Preparing, now: 'more is to be done', done }
+  return { waitMs: pauseMs, phase: last, now: 'more is to be done', done }
+}
+
+/** A deleted service takes the old version with it that a rollout keeps. */
+async function endWithService(
+  deps: RolloutDeps,
+  uuid: string,
+  before: readonly string[],
+): Promise<RolloutNext> {
+  const rows = await deleteLeft(deps.database, uuid)
+  for (const row of rows) await deps.instances.delete(workflowSettings(row))
+  const deleted = rows.map(({ name }) => `deleted ${name}, which was kept for a service that is deleted`)
+  return { phase: RolloutPhase.Returned, now: 'its service is deleted', done: [...before, ...deleted] }
 }
 
 type Move = Exclude<RolloutMove, { readonly kind: 'wait' | 'over' }>
 
-/** Makes a move. True: it was not possible, and is to be tried again after a pause. */
-async function make(deps: RolloutDeps, read: ReadRollout, move: Move): Promise<boolean> {
+/**
+ * Makes a move, or another one if it was not possible. Returns what was made. Undefined: nothing was, and it
+ * is to be tried again after a pause.
+ */
+async function make(deps: RolloutDeps, read: ReadRollout, move: Move): Promise<Move | undefined> {
   if (move.kind === 'start' || move.kind === 'stop') return orderSide(deps, read, move)
   if (move.kind === 'check') await check(deps, read, move.side)
   else {
@@ -51,7 +70,7 @@ async function make(deps: RolloutDeps, read: ReadRollout, move: Move): Promise<b
     const what = toldAfter[move.kind]
     if (what !== undefined) await tell(deps, read, { rows, what })
   }
-  return false
+  return move
 }
 
 /** What the workflows of the instances are told that a move wrote. */
@@ -66,14 +85,15 @@ async function orderSide(
   deps: RolloutDeps,
   read: ReadRollout,
   move: Extract<Move, { readonly kind: 'start' | 'stop' }>,
-): Promise<boolean> {
+): Promise<Move | undefined> {
   const hindered = await order(deps, read, move)
-  if (hindered === undefined) return false
+  if (hindered === undefined) return move
   if (read.rollout.phase === RolloutPhase.Preparing) {
     const reason = `${hindered.name} can not be started: ${hindered.why}`
-    await makeMove(deps, read.rollout, { kind: 'go-back', reason })
-    return false
+    const instead = { kind: 'go-back', reason } as const
+    await makeMove(deps, read.rollout, instead)
+    return instead
   }
   await noteFailed(deps, read, hindered)
-  return true
+  return undefined
 }

@@ -172,6 +172,7 @@ export function autoscaleRows() {
     db,
     newUser,
     instances,
+    wanted,
     whileHeld,
     deps,
     tell,

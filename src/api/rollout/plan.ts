@@ -3,6 +3,7 @@ import type { Problem } from '../../contract/errors.ts'
 import type { OperationBody } from '../../contract/operation.ts'
 import { createRollouts } from '../../contract/rollout/operations.ts'
 import type { NewRollout } from '../../db/rollout/create.ts'
+import { checkPathPattern, checkPathSentence } from '../../domain/rollout/check.ts'
 import {
   defaultBakeMs,
   defaultCanary,
@@ -15,6 +16,7 @@ import { changeProblem } from '../instance/changed-configuration.ts'
 export type RolloutBody = Omit<OperationBody<typeof createRollouts>, 'id'> & { readonly id?: string }
 
 const { place } = createRollouts
+const checkPlace = 'check description'
 
 /** What is wrong with a rollout, whatever its service is like. */
 export function rolloutProblems(body: RolloutBody): readonly Problem[] {
@@ -24,10 +26,16 @@ export function rolloutProblems(body: RolloutBody): readonly Problem[] {
   return [
     ...(change === undefined ? [] : [change]),
     ...(grows ? [] : [problem('canaryNotGrowing', { place, value: canary.join(', ') })]),
+    ...(check?.path === undefined || checkPathPattern.test(check.path) ? [] : [wrongPath(check.path)]),
     ...(check?.status !== undefined && check.path === undefined
-      ? [problem('onlyWith', { name: 'status', other: "'path'", place: 'check description' })]
+      ? [problem('onlyWith', { name: 'status', other: "'path'", place: checkPlace })]
       : []),
   ]
+}
+
+function wrongPath(path: string): Problem {
+  const reason = `it must be ${checkPathSentence}, but is '${path}'`
+  return problem('invalidContent', { name: 'path', place: checkPlace, reason })
 }
 
 /** How the new version is brought in, with all defaults. */

@@ -50,7 +50,8 @@ const check = closed(
     ),
     path: Type.Optional(
       Type.String({
-        pattern: checkPathForm,
+        // `rolloutProblems` checks it, and says what a path is made of.
+        'x-published': { pattern: checkPathForm },
         maxLength: maxCheckPathLength,
         description: 'Ask for this path by HTTP. Absent: the port has to accept a connection.',
       }),

@@ -1,8 +1,10 @@
 import type { Asker } from '../../domain/event/asker.ts'
+import { thePlatform } from '../../domain/event/asker.ts'
 import { RolloutPhase } from '../../domain/rollout/phase.ts'
 import { retireDrainMs } from '../../domain/rollout/plan.ts'
 import { writeEvents, eventObject } from '../event/write.ts'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
+import type { Database } from '../database.ts'
 import { countNotified } from '../instance/channel.ts'
 import { markInstanceDeleted } from '../instance/deletion.ts'
 import type { InstanceRow } from '../instance/row.ts'
@@ -125,6 +127,26 @@ export async function forget(
     },
   )
   return deleted
+}
+
+/** Deletes what a rollout keeps of a service that is deleted. Nobody can go back to it any more. */
+export async function deleteLeft({ db }: Database, rolloutUuid: string): Promise<readonly InstanceRow[]> {
+  return db.transaction().execute(async (db) => {
+    const left = await db
+      .selectFrom('instances')
+      .select('uuid')
+      .where('rolloutUuid', '=', rolloutUuid)
+      .where('serviceUuid', 'is', null)
+      .where('deletedAt', 'is', null)
+      .execute()
+    const reason = { why: 'it was kept for a service that is deleted', asker: thePlatform }
+    const deleted: InstanceRow[] = []
+    for (const { uuid } of left) {
+      const row = await markInstanceDeleted(db, { uuid, reason })
+      if (row !== undefined) deleted.push(row)
+    }
+    return deleted
+  })
 }
 
 /** Has gateways serve the service like one without a rollout. */

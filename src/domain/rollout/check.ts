@@ -18,7 +18,7 @@ export type CheckResult = { readonly ok: true } | { readonly ok: false; readonly
 export const maxCheckPathLength = 256
 /** What a path of a check is made of: visible characters of ASCII. `#` begins what is never sent. */
 export const checkPathForm = '^/[!"$-~]*$'
-const checkPathPattern = new RegExp(checkPathForm)
+export const checkPathPattern = new RegExp(checkPathForm)
 /** The statuses that end a request. Those below 200 only come before another one. */
 export const leastCheckStatus = 200
 export const mostCheckStatus = 599
@@ -40,14 +40,14 @@ export function instanceCheck(value: unknown): InstanceCheck | string {
   if (path === undefined)
     return status === undefined ? { port, timeoutMs } : "'status' is only for a check with a 'path'"
   if (typeof path !== 'string' || path.length > maxCheckPathLength || !checkPathPattern.test(path))
-    return wrong('path', path, pathSentence)
+    return wrong('path', path, checkPathSentence)
   if (status === undefined) return { port, path, timeoutMs }
   return isWhole(status, leastCheckStatus, mostCheckStatus)
     ? { port, path, status, timeoutMs }
     : wrong('status', status, wholeNumber(leastCheckStatus, mostCheckStatus))
 }
 
-const pathSentence =
+export const checkPathSentence =
   `'/' and up to ${String(maxCheckPathLength - 1)} more visible characters of ASCII without '#'` as const
 /** The most characters of a wrong value that an error repeats. */
 const maxShownLength = 64

@@ -84,7 +84,7 @@ export type RolloutMove =
   | { readonly kind: 'go-back'; readonly reason: string }
   /** Give all traffic to the old version, and give the new one back. */
   | { readonly kind: 'turn-back'; readonly reason?: string }
-  /** The old version does not come up: the new one stays. */
+  /** The old version was deleted or does not come up: the new one stays. */
   | { readonly kind: 'stay'; readonly reason: string }
   /** Delete the old version. */
   | { readonly kind: 'forget' }
@@ -201,7 +201,9 @@ function keep(facts: RolloutFacts, nowMs: number): RolloutMove {
 }
 
 function goBack(facts: RolloutFacts, nowMs: number): RolloutMove {
-  const { plan, old, hasVolumes } = facts
+  const { plan, old, next, hasVolumes } = facts
+  // Without an old version, going back would delete all instances, and with them the volumes that they have.
+  if (old.length === 0 && next.length > 0) return { kind: 'stay', reason: 'the old version was deleted' }
   // If the old version still runs, it needs no check.
   if (!facts.revives || old.length === 0) return { kind: 'turn-back' }
   const sick = sickOf(old, plan)

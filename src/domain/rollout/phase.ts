@@ -11,7 +11,7 @@
  *      ▼                                          ▼                                  ▼
  *   returning ◄─────────────────────────────── returning ◄─────────────────────── returning ──► returned
  *                                                                                    │
- *                                                       the old version does not come up ──► kept
+ *                                                       it was deleted, or does not come up ──► kept
  * ```
  */
 export const RolloutPhase = {

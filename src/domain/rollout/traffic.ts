@@ -26,13 +26,14 @@ export function trafficSince(before: ByGateway, now: ByGateway): StepTraffic {
 
 const watchedShare = 0.95
 
-/** The bound within which 95 of a hundred requests were answered. */
+/** The bound within which 95 of a hundred requests were answered; 0 if none was. */
 function slowestOf(counts: readonly number[]): number {
   const wanted = watchedShare * counts.reduce((sum, count) => sum + count, 0)
+  if (wanted === 0) return 0
   let within = 0
   for (const [index, bound] of requestBoundsSeconds.entries()) {
     within += counts[index] ?? 0
     if (within >= wanted) return bound * 1_000
   }
-  return wanted === 0 ? 0 : Infinity
+  return Infinity
 }

@@ -212,6 +212,16 @@ describe('the decisions of a rollout', () => {
     assert.equal(decideRollout(gone, beganMs).kind, 'forget')
   })
 
+  it('leave the service with the new version if there is no old one to go back to', () => {
+    const returning = { phase: RolloutPhase.Returning, old: [] }
+    for (const more of [{}, { revives: true }, { revives: true, hasVolumes: true, isHeld: true }])
+      assert.deepEqual(decideRollout(facts({ ...returning, ...more }), beganMs), {
+        kind: 'stay',
+        reason: 'the old version was deleted',
+      })
+    assert.equal(decideRollout(facts({ ...returning, next: [] }), beganMs).kind, 'turn-back')
+  })
+
   it('stop the old version once it is kept, and forget it when its time is over', () => {
     const kept = facts({ phase: RolloutPhase.Kept, keptUntilMs: beganMs + 10_000, next: [] })
     assert.deepEqual(decideRollout(kept, beganMs), { kind: 'stop', side: 'old' })
