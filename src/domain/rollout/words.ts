@@ -93,12 +93,12 @@ function trafficWords({ phase, percent, isHeld }: RolloutFacts): string {
 
 const nextWords: Readonly<Record<RolloutPhase, (facts: RolloutFacts, serviceName: string) => string>> = {
   [RolloutPhase.Preparing]: ({ plan, step, sinceMs }) =>
-    `then the new version gets ${plan.canary[step]} % of the traffic; it goes back if an instance is not healthy ` +
+    `the new version gets ${plan.canary[step]} % of the traffic; it goes back if an instance is not healthy ` +
     `by ${timeOf(sinceMs + plan.check.limitMs)}`,
   [RolloutPhase.Baking]: ({ plan, step }) => {
     const share = plan.canary[step + 1]
-    const then = share === undefined ? afterSteps(plan) : `then the new version is prepared for ${share} %`
-    return `${then}; it goes back if an instance fails or too many requests do`
+    const next = share === undefined ? afterSteps(plan) : `the new version is prepared for ${share} %`
+    return `${next}; it goes back if an instance fails or too many requests do`
   },
   [RolloutPhase.Kept]: (_facts, name) =>
     `the old version is deleted then; until then \`roost rollback ${name}\` goes back`,
@@ -110,7 +110,7 @@ const nextWords: Readonly<Record<RolloutPhase, (facts: RolloutFacts, serviceName
 const nothing = 'nothing, until the next rollout'
 
 function afterSteps({ keepMs }: RolloutFacts['plan']): string {
-  return `then the new version is that of the service, and the old one is kept for ${keepMs / 1_000} s`
+  return `the new version is that of the service, and the old one is kept for ${keepMs / 1_000} s`
 }
 
 function timeOf(atMs: number): string {

@@ -46,7 +46,7 @@ const cases: readonly [title: string, facts: RolloutFacts, now: string, next: Re
     'which instance is awaited, and by when it has to be healthy',
     facts,
     'step 1 of 3: waits until healthy: web-abcde (starting); the old version has all traffic',
-    /^then the new version gets 5 % of the traffic; .* not healthy by 2026-01-02T03:06:05\.000Z$/,
+    /^the new version gets 5 % of the traffic; .* not healthy by 2026-01-02T03:06:05\.000Z$/,
   ],
   [
     'why the last check of an instance failed',
@@ -58,19 +58,19 @@ const cases: readonly [title: string, facts: RolloutFacts, now: string, next: Re
     'that requests wait while a volume is handed over',
     { ...facts, isHeld: true, hasVolumes: true },
     'step 1 of 3: waits until healthy: web-abcde (starting); requests wait at the gateways meanwhile',
-    /^then/,
+    /^the new version gets/,
   ],
   [
     'how long a step is watched, and which one follows',
     { ...facts, phase: RolloutPhase.Baking, percent: 5 },
     'step 1 of 3: watches the new version with 5 % of the traffic until 2026-01-02T03:04:35.000Z',
-    /^then the new version is prepared for 50 %; it goes back if/,
+    /^the new version is prepared for 50 %; it goes back if/,
   ],
   [
     'what becomes of both versions after the last step',
     { ...facts, phase: RolloutPhase.Baking, step: 2, percent: 100 },
     'step 3 of 3: watches the new version with 100 % of the traffic until 2026-01-02T03:04:35.000Z',
-    /^then the new version is that of the service, and the old one is kept for 600 s; it goes back if/,
+    /^the new version is that of the service, and the old one is kept for 600 s; it goes back if/,
   ],
   [
     'until when the old version is kept, and how to go back to it',
