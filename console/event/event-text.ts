@@ -1,6 +1,7 @@
 import type { UserEvent } from '../../src/client/event-stream.ts'
 import { AskerKind } from '../../src/domain/event/asker.ts'
 import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
+import { RolloutPhase } from '../../src/domain/rollout/phase.ts'
 import { RunResult } from '../../src/domain/schedule/run.ts'
 import { clockTime } from '../frame/time.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
@@ -66,6 +67,15 @@ const toState: Readonly<Record<InstanceState, EventText>> = {
   [InstanceState.Standby]: { what: 'fell asleep', mood: Mood.Sleeps },
 }
 
+const toPhase: Readonly<Record<RolloutPhase, EventText>> = {
+  [RolloutPhase.Preparing]: { what: 'gets a new version', mood: Mood.Moves },
+  [RolloutPhase.Baking]: { what: 'tries a new version', mood: Mood.Moves },
+  [RolloutPhase.Kept]: { what: 'has a new version', mood: Mood.Runs },
+  [RolloutPhase.Returning]: { what: 'goes back', mood: Mood.Moves },
+  [RolloutPhase.Done]: { what: 'keeps no old version any more', mood: Mood.Rests },
+  [RolloutPhase.Returned]: { what: 'went back', mood: Mood.Fails },
+}
+
 export function eventText({ kind, from, to }: UserEvent): EventText {
   const known = byKind[kind as UserEventKind] ?? { what: kind, mood: Mood.Rests }
   if (kind === UserEventKind.InstanceState && to !== undefined) {
@@ -74,6 +84,7 @@ export function eventText({ kind, from, to }: UserEvent): EventText {
     }
     return toState[to as InstanceState] ?? known
   }
+  if (kind === UserEventKind.ServiceRollout && to !== undefined) return toPhase[to as RolloutPhase] ?? known
   if (kind === UserEventKind.ScheduleRun && to === RunResult.Failed)
     return { what: 'failed', mood: Mood.Fails }
   return to === undefined || known.what !== 'changed' ? known : { what: `is ${to}`, mood: known.mood }
@@ -83,6 +94,7 @@ export function eventText({ kind, from, to }: UserEvent): EventText {
 export function askerText({ by }: UserEvent): string | undefined {
   if (by.kind === AskerKind.Operator) return 'by an operator'
   if (by.kind === AskerKind.Autoscale) return 'by autoscale'
+  if (by.kind === AskerKind.Rollout) return `by a rollout of ${by.name ?? ''}`
   if (by.kind === AskerKind.Schedule) return `by schedule ${by.name ?? ''}`
   if (by.kind !== AskerKind.Token) return undefined
   return by.name === undefined ? 'by a token' : `by token ${shortName(by.name)}`

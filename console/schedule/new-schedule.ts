@@ -1,3 +1,4 @@
+import { readWholeNumber } from '../object/form-reading.ts'
 import type { FormReading } from '../object/form-reading.ts'
 import { readVariables } from '../instance/new-instance.ts'
 import { wordsOf } from '../service/new-service.ts'
@@ -159,13 +160,10 @@ function readInstances({ instances }: ScheduleDraft): readonly string[] | Proble
 function readWhole(
   draft: ScheduleDraft,
   field: 'catchUpS' | 'drainS' | 'memoryMb' | 'timeoutS',
-  { min, max = Infinity }: { readonly min: number; readonly max?: number },
+  range: { readonly min: number; readonly max?: number },
 ): number | Problem {
-  const text = draft[field].trim()
-  const value = Number(text)
-  if (text !== '' && Number.isInteger(value) && value >= min && value <= max) return value
-  const range = max === Infinity ? `from ${min} on` : `from ${min} to ${max}`
-  return wrong(field, `Give a whole number ${range}; '${text.slice(0, 40)}' is none.`)
+  const value = readWholeNumber(draft[field], range)
+  return typeof value === 'number' ? value : wrong(field, value)
 }
 
 function wrong(field: Field, problem: string): Problem {

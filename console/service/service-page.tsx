@@ -11,9 +11,11 @@ import { AbsentObject, DeleteButton, ObjectPage } from '../object/object-page.ts
 import { StateMark } from '../object/state-mark.tsx'
 import { useShown } from '../event/on-demand.ts'
 import { useExplanation, Why } from '../object/why.tsx'
-import { mayOperate, who } from '../account/session.ts'
+import { who } from '../account/session.ts'
 import { ChangeServicePage } from './change-page.tsx'
+import { DeployPage } from '../rollout/deploy-page.tsx'
 import { DomainLink } from './domain-link.tsx'
+import { RolloutsCard } from '../rollout/rollouts-card.tsx'
 import { serviceByUuid, services, serviceState } from './store.ts'
 import type { Service } from './store.ts'
 import { Traffic } from './traffic.tsx'
@@ -26,6 +28,7 @@ export function ServicePage({ uuid, part }: { readonly uuid: string; readonly pa
   useShown(services)
   const service = serviceByUuid.value.get(uuid)
   if (service === undefined) return <AbsentObject word="service" back={back} store={services} />
+  if (part === 'deploy') return <DeployPage service={service} />
   if (part === 'change') return <ChangeServicePage service={service} />
   return <Present service={service} />
 }
@@ -44,24 +47,7 @@ function Present({ service }: { readonly service: Service }): VNode {
       name={name}
       back={back}
       state={<StateMark {...serviceState(service)} isFilled />}
-      actions={
-        who.value?.services === null && (
-          <>
-            {mayOperate.value && (
-              <a class="button" href={addressOf('services', uuid, 'change')}>
-                Change
-              </a>
-            )}
-            <DeleteButton
-              name={name}
-              text="Its public names lead nowhere then. The service can be deleted when it has no instances."
-              back={back}
-              store={services}
-              run={async () => one(await api.DELETE('/v1/services/{object}', { params: { path } }))}
-            />
-          </>
-        )
-      }
+      actions={<Actions service={service} />}
     >
       <Why {...explained} />
       <div class="halves">
@@ -69,6 +55,7 @@ function Present({ service }: { readonly service: Service }): VNode {
         <Ports service={service} does={doesAtPort} />
       </div>
       <Members service={service} />
+      <RolloutsCard service={service} explanation={explained.explanation?.rollout} />
       <ServiceUsage uuid={uuid} />
       <Traffic uuid={uuid} />
       <section class="card" aria-label="Facts">
@@ -88,6 +75,31 @@ function Present({ service }: { readonly service: Service }): VNode {
       </section>
       <LatestEvents uuid={uuid} />
     </ObjectPage>
+  )
+}
+
+function Actions({ service: { uuid, name } }: { readonly service: Service }): VNode {
+  const params = { path: { object: uuid } }
+  return (
+    <>
+      <a class="button" href={addressOf('services', uuid, 'deploy')}>
+        Deploy
+      </a>
+      {who.value?.services === null && (
+        <>
+          <a class="button" href={addressOf('services', uuid, 'change')}>
+            Change
+          </a>
+          <DeleteButton
+            name={name}
+            text="Its public names lead nowhere then. The service can be deleted when it has no instances."
+            back={back}
+            store={services}
+            run={async () => one(await api.DELETE('/v1/services/{object}', { params }))}
+          />
+        </>
+      )}
+    </>
   )
 }
 

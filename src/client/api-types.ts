@@ -6314,6 +6314,20 @@ export interface components {
                         /** @description What it does at present, as a phrase after its name. */
                         does: string;
                     }[];
+                    /** @description The rollout that is under way, or that keeps the old version as the way back. */
+                    rollout?: {
+                        /**
+                         * @description How far it is.
+                         * @enum {string}
+                         */
+                        phase: "preparing" | "baking" | "kept" | "returning" | "done" | "returned";
+                        /** @description The share of the traffic that the new version gets; absent if none is divided. */
+                        percent?: number;
+                        /** @description What it does, and what it waits for. */
+                        now: string;
+                        /** @description What comes next. */
+                        next: string;
+                    };
                 }[];
             };
         } | {
@@ -6369,6 +6383,20 @@ export interface components {
                         /** @description What it does at present, as a phrase after its name. */
                         does: string;
                     }[];
+                    /** @description The rollout that is under way, or that keeps the old version as the way back. */
+                    rollout?: {
+                        /**
+                         * @description How far it is.
+                         * @enum {string}
+                         */
+                        phase: "preparing" | "baking" | "kept" | "returning" | "done" | "returned";
+                        /** @description The share of the traffic that the new version gets; absent if none is divided. */
+                        percent?: number;
+                        /** @description What it does, and what it waits for. */
+                        now: string;
+                        /** @description What comes next. */
+                        next: string;
+                    };
                 } | {
                     /** @constant */
                     status: "error";

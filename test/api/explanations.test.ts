@@ -1,8 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { NodeUnavailable } from '../../src/control/host-client.ts'
 import { addAttempt, endAttempt } from '../../src/db/certificate/attempts.ts'
+import { makeMove } from '../../src/db/rollout/moves.ts'
+import { listRollouts } from '../../src/db/rollout/records.ts'
 import { LeasePhase } from '../../src/domain/standby/host-lease-phase.ts'
 import type { HostLeaseView } from '../../src/domain/standby/lease-protocol.ts'
+import { testSecretBox } from '../support/accounts.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { makeTestCertificate } from '../support/certificate-maker.ts'
@@ -192,6 +195,45 @@ describe('explanations over the API', () => {
       assert.equal(await text(`/v1/services/${service.name}/explain`), await roost('explain', service.uuid))
       api.nodes.awake.set(made.uuid, { boot: 1, state: 'running' })
       assert.equal((await explain()).state, 'answered')
+    })
+
+    it('tell a rollout that is under way or keeps the old version, and mark the new instances', async () => {
+      const name = 'rolled'
+      const services = [{ port: 443, destination_port: 8080 }]
+      const { uuid } = await user.api.one('createServices', { body: { name, services, domains: [{ name }] } })
+      await user.api.one('createInstances', {
+        body: { name: 'first', image: 'hello', autostart: true, service_group: { name } },
+      })
+      const explain = () => user.api.one('explainServices', { object: name })
+      assert.equal((await explain()).rollout, undefined)
+      const body = { canary: [5, 100], add: { env: { A: '1' } } }
+      const { rollout } = await user.api.one('createRollouts', { object: name, body })
+      const [fresh] = rollout.new_instances!
+      const begun = await explain()
+      assert.equal(begun.rollout?.phase, 'preparing')
+      assert.equal(begun.rollout.percent, 0)
+      assert.match(begun.rollout.now, new RegExp(`^step 1 of 2: waits until healthy: ${fresh!.name} `))
+      const does = new Map(begun.instances.map((one) => [one.name, one.does]))
+      assert.match(String(does.get(fresh!.name)), /, of the new version$/)
+      assert.doesNotMatch(String(does.get('first')), /version/)
+      assert.ok(
+        begun.text.includes(`its rollout:\n  - ${begun.rollout.now}\n  - next: ${begun.rollout.next}`),
+      )
+      assert.equal(`${begun.text}\n`, await roost('explain', uuid))
+      const move = async (kind: 'hold' | 'finish') => {
+        const [row] = await listRollouts(api.database, uuid, 1)
+        await makeMove({ database: api.database, secretBox: testSecretBox }, row!, { kind })
+      }
+      await move('hold')
+      assert.match((await explain()).rollout!.now, /requests wait at the gateways meanwhile$/)
+      await move('finish')
+      const kept = await explain()
+      assert.equal(kept.rollout?.phase, 'kept')
+      assert.match(kept.rollout.next, /`roost rollback rolled` goes back$/)
+      assert.deepEqual(
+        kept.instances.map((one) => one.name),
+        ['first'],
+      )
     })
 
     it('ask each host once, however many services are named', async () => {

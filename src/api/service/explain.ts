@@ -47,7 +47,7 @@ async function explained(
   rows: readonly InstanceRow[],
 ): Promise<OperationEntry<typeof explainServices>> {
   const explanation = await serviceExplanation(database, service, rows)
-  const { reach, now, next, failure, ports, domains, instances } = explanation
+  const { reach, now, next, failure, ports, domains, instances, rollout } = explanation
   return {
     status: 'success',
     uuid: service.uuid,
@@ -60,5 +60,6 @@ async function explained(
     services: ports.map((each) => ({ ...each })),
     domains: domains.map((each) => ({ ...each })),
     instances: instances.map((each, index) => ({ uuid: rows[index]!.uuid, ...each })),
+    ...(rollout && { rollout }),
   }
 }

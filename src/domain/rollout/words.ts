@@ -56,6 +56,63 @@ const wordsOfPhase: Readonly<Record<RolloutPhase, (facts: RolloutFacts) => strin
   [RolloutPhase.Returned]: () => 'the old version serves again',
 }
 
+/** What a rollout that is not over does and waits for, and what comes next, for an explanation. */
+export interface RolloutExplanation {
+  readonly phase: RolloutPhase
+  /** The share of the new version, in percent. Absent: the traffic is not divided. */
+  readonly percent?: number
+  readonly now: string
+  readonly next: string
+}
+
+export function explainRollout(facts: RolloutFacts, serviceName: string): RolloutExplanation {
+  const { phase, percent, isRecalled } = facts
+  return {
+    phase,
+    ...(percent !== undefined && { percent }),
+    now: `${stepWords(facts)}${awaitedWords(facts)}${trafficWords(facts)}`,
+    next: isRecalled
+      ? 'it goes back to the old version, as it was asked to'
+      : nextWords[phase](facts, serviceName),
+  }
+}
+
+function stepWords({ phase, step, plan }: RolloutFacts): string {
+  const hasSteps = phase === RolloutPhase.Preparing || phase === RolloutPhase.Baking
+  return hasSteps ? `step ${step + 1} of ${plan.canary.length}: ` : ''
+}
+
+/** Who has the traffic, as far as the rest does not say it. */
+function trafficWords({ phase, percent, isHeld }: RolloutFacts): string {
+  if (isHeld) return '; requests wait at the gateways meanwhile'
+  if (percent === undefined || phase === RolloutPhase.Baking) return ''
+  return percent === 0
+    ? '; the old version has all traffic'
+    : `; the new version has ${percent} % of the traffic so far`
+}
+
+const nextWords: Readonly<Record<RolloutPhase, (facts: RolloutFacts, serviceName: string) => string>> = {
+  [RolloutPhase.Preparing]: ({ plan, step, sinceMs }) =>
+    `the new version gets ${plan.canary[step]} % of the traffic; it goes back if an instance is not healthy ` +
+    `by ${timeOf(sinceMs + plan.check.limitMs)}`,
+  [RolloutPhase.Baking]: ({ plan, step }) => {
+    const share = plan.canary[step + 1]
+    const next = share === undefined ? afterSteps(plan) : `the new version is prepared for ${share} %`
+    return `${next}; it goes back if an instance fails or too many requests do`
+  },
+  [RolloutPhase.Kept]: (_facts, name) =>
+    `the old version is deleted then; until then \`roost rollback ${name}\` goes back`,
+  [RolloutPhase.Returning]: () => 'the new version is deleted when the old one has all traffic',
+  [RolloutPhase.Done]: () => nothing,
+  [RolloutPhase.Returned]: () => nothing,
+}
+
+const nothing = 'nothing, until the next rollout'
+
+function afterSteps({ keepMs }: RolloutFacts['plan']): string {
+  return `the new version is that of the service, and the old one is kept for ${keepMs / 1_000} s`
+}
+
 function timeOf(atMs: number): string {
   return new Date(atMs).toISOString()
 }

@@ -4,6 +4,9 @@ import type { Explanation } from '../instance/explanation.ts'
 import { InstanceState } from '../instance/state.ts'
 import { countStates, tallyOf, verbOf } from '../instance/tally.ts'
 import { timeOf } from '../instance/words.ts'
+import type { RolloutFacts } from '../rollout/decision.ts'
+import { explainRollout } from '../rollout/words.ts'
+import type { RolloutExplanation } from '../rollout/words.ts'
 
 /** What a request to a service meets. */
 export const ServiceReach = {
@@ -27,6 +30,8 @@ export interface ExplainedService {
   readonly ports: readonly PublishedPort[]
   readonly domains: readonly ExplainedDomain[]
   readonly instances: readonly ServingInstance[]
+  /** The rollout that is under way or keeps the old version. */
+  readonly rollout?: RolloutFacts
 }
 
 export interface ExplainedDomain {
@@ -41,6 +46,8 @@ export interface ServingInstance {
   readonly nodeId: string
   readonly state: InstanceState
   readonly mayStandBy: boolean
+  /** Whether a rollout that is under way brings it in. */
+  readonly isNew?: boolean
   /** Why the last start or wake failed, if none has succeeded since. */
   readonly failure?: string
   readonly restartAtMs?: number
@@ -54,11 +61,12 @@ export interface ServiceExplanation extends Explanation {
   readonly ports: readonly { readonly port: number; readonly does: string }[]
   readonly domains: readonly { readonly fqdn: string; readonly does: string }[]
   readonly instances: readonly { readonly name: string; readonly does: string }[]
+  readonly rollout?: RolloutExplanation
 }
 
 /** Says what serves a service, what a request to it meets and why, and what comes next. */
 export function explainService(service: ExplainedService): ServiceExplanation {
-  const { name, ports, domains, instances } = service
+  const { name, ports, domains, instances, rollout } = service
   const reach = reachOf(service)
   const { now, next } = byReach[reach](service)
   const failures = [...instances.flatMap(failureOf), ...domains.flatMap(certificateFailure)]
@@ -70,6 +78,7 @@ export function explainService(service: ExplainedService): ServiceExplanation {
     ports: ports.map((each) => ({ port: each.port, does: portWork(each) })),
     domains: domains.map((each) => ({ fqdn: each.fqdn, does: domainWork(each) })),
     instances: instances.map((each) => ({ name: each.name, does: instanceWork(each) })),
+    ...(rollout && { rollout: explainRollout(rollout, name) }),
   }
 }
 
@@ -81,8 +90,9 @@ const servingStates: readonly InstanceState[] = [
 ]
 
 /** Gateways ask running instances first, then those that start, then those that sleep. */
-function reachOf({ ports, domains, instances }: ExplainedService): ServiceReach {
+function reachOf({ ports, domains, instances, rollout }: ExplainedService): ServiceReach {
   if (ports.length === 0 || domains.length === 0) return ServiceReach.Refused
+  if (rollout?.isHeld === true) return ServiceReach.Waits
   const serving = instances.filter(({ state }) => servingStates.includes(state))
   const heard = serving.filter(({ hostSilentSinceMs }) => hostSilentSinceMs === undefined)
   const isThere = (state: InstanceState) => heard.some((instance) => instance.state === state)
@@ -181,10 +191,11 @@ function domainWork({ certificate }: ExplainedDomain): string {
     : byCertificate[certificate.state](certificate.name)
 }
 
-function instanceWork({ state, nodeId, hostSilentSinceMs }: ServingInstance): string {
+function instanceWork({ state, nodeId, hostSilentSinceMs, isNew }: ServingInstance): string {
   const silent =
     hostSilentSinceMs === undefined ? '' : `, which has been silent since ${timeOf(hostSilentSinceMs)}`
-  return `${verbOf(state)} on host ${nodeId}${silent}`
+  const version = isNew === true ? ', of the new version' : ''
+  return `${verbOf(state)} on host ${nodeId}${silent}${version}`
 }
 
 function failureOf({ name, failure }: ServingInstance): readonly string[] {

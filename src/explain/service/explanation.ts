@@ -2,7 +2,11 @@ import type { Database } from '../../db/database.ts'
 import { silentHosts } from '../../db/host/administration.ts'
 import { scaleToZeroOf } from '../../db/instance/row.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
+import { readRolloutFacts } from '../../db/rollout/facts.ts'
+import { listRollouts } from '../../db/rollout/records.ts'
 import type { ServiceRow } from '../../db/service/row.ts'
+import type { RolloutFacts } from '../../domain/rollout/decision.ts'
+import { isEnded } from '../../domain/rollout/phase.ts'
 import { explainService } from '../../domain/service/explanation.ts'
 import type { ServiceExplanation, ServingInstance } from '../../domain/service/explanation.ts'
 import { mayStandBy } from '../../domain/standby/scale-to-zero.ts'
@@ -11,13 +15,16 @@ import { explanationText, point } from '../explanation-text.ts'
 /** Explains a service by its row and those of its instances. */
 export async function serviceExplanation(
   database: Database,
-  { name, softLimit, ports, domains }: ServiceRow,
+  { uuid, name, softLimit, ports, domains }: ServiceRow,
   instances: readonly InstanceRow[],
 ): Promise<ServiceExplanation> {
-  const silent = await silentHosts(
-    database,
-    instances.map(({ nodeId }) => nodeId),
-  )
+  const [silent, rollout] = await Promise.all([
+    silentHosts(
+      database,
+      instances.map(({ nodeId }) => nodeId),
+    ),
+    presentRollout(database, uuid),
+  ])
   return explainService({
     name,
     softLimit,
@@ -27,16 +34,25 @@ export async function serviceExplanation(
       ...(certificate === null ? {} : { certificate }),
     })),
     instances: instances.map((row) => servingInstance(row, silent.get(row.nodeId))),
+    ...(rollout && { rollout }),
   })
 }
 
+/** The rollout of a service that is not over. Only the newest one can be. */
+async function presentRollout(database: Database, serviceUuid: string): Promise<RolloutFacts | undefined> {
+  const [newest] = await listRollouts(database, serviceUuid, 1)
+  if (newest === undefined || isEnded(newest.phase)) return undefined
+  return (await readRolloutFacts(database, newest.uuid))?.facts
+}
+
 function servingInstance(row: InstanceRow, hostSilentSince: Date | undefined): ServingInstance {
-  const { name, nodeId, state, failure, restartNextAt } = row
+  const { name, nodeId, state, failure, restartNextAt, rolloutUuid } = row
   return {
     name,
     nodeId,
     state,
     mayStandBy: mayStandBy(scaleToZeroOf(row)),
+    ...(rolloutUuid !== null && { isNew: true }),
     ...(failure === null ? {} : { failure }),
     ...(restartNextAt === null ? {} : { restartAtMs: restartNextAt.getTime() }),
     ...(hostSilentSince === undefined ? {} : { hostSilentSinceMs: hostSilentSince.getTime() }),
@@ -44,8 +60,9 @@ function servingInstance(row: InstanceRow, hostSilentSince: Date | undefined): S
 }
 
 export function serviceText(explanation: ServiceExplanation): string {
-  const { ports, domains, instances } = explanation
+  const { ports, domains, instances, rollout } = explanation
   const lines = [
+    ...(rollout === undefined ? [] : ['its rollout:', point(rollout.now), point(`next: ${rollout.next}`)]),
     ...list('its names:', domains, ({ fqdn, does }) => `${fqdn} ${does}`),
     ...list('its ports:', ports, ({ port, does }) => `${port}: ${does}`),
     ...list('its instances:', instances, ({ name, does }) => `${name} ${does}`),
