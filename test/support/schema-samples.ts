@@ -70,6 +70,10 @@ export function schemaSamples(document: Json): SchemaSamples {
         return fc.boolean()
       case 'integer':
         return fc.maxSafeInteger().map((number) => Math.min(Math.max(number, minimum), maximum))
+      case 'number':
+        return fc
+          .double({ noNaN: true, noDefaultInfinity: true })
+          .map((number) => Math.min(Math.max(number, minimum), maximum))
       case 'string':
         if (schema['format'] === 'date-time')
           return fc.date({ ...years, noInvalidDate: true }).map((date) => date.toISOString())

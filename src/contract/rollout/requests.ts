@@ -113,7 +113,7 @@ export const planFields = {
   ),
   check: Type.Optional(check),
   max_error_percent: Type.Optional(
-    Type.Integer({
+    Type.Number({
       minimum: 0,
       maximum: 100,
       description:

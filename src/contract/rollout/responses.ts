@@ -23,7 +23,7 @@ const presentCheck = closed({ port, ...checkFields })
 export const presentPlanFields = {
   canary: Type.Array(count('Percent.')),
   bake_s: count('How long each step is watched.'),
-  max_error_percent: count('The bound of failed requests, in percent.'),
+  max_error_percent: Type.Number({ minimum: 0, description: 'The bound of failed requests, in percent.' }),
   max_latency_ms: Type.Optional(count('The bound of the time of requests.')),
   keep_s: count('How long the old version is kept.'),
   check: closed({ port: Type.Optional(port), ...checkFields }),
