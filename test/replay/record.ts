@@ -6,6 +6,7 @@ import { startDevServer } from '../support/temporal.ts'
 import { autoscaleStories } from './autoscale-stories.ts'
 import { certificateStories } from './certificate-stories.ts'
 import { instanceStories } from './instance-stories.ts'
+import { rolloutStories } from './rollout-stories.ts'
 import { scheduleStories } from './schedule-stories.ts'
 import type { Story } from './story.ts'
 import { volumeStories } from './volume-stories.ts'
@@ -23,6 +24,7 @@ const stories: Readonly<Record<string, Story>> = {
   ...certificateStories,
   ...autoscaleStories,
   ...scheduleStories,
+  ...rolloutStories,
 }
 
 async function record(env: TestWorkflowEnvironment, name: string, release: string): Promise<void> {
