@@ -25,7 +25,7 @@ const configuration: Configuration = {
   sleep: { policy: 'off', stateful: false, cooldownMs: 1_000 },
   tags: ['compose:shop'],
 }
-const plain = { ...place, configuration, replicas: 1, ports: [], dependsOn: [] }
+const plain = { ...place, configuration, replicas: 1, ports: [], rollout: {}, dependsOn: [] }
 
 const variables: readonly Configuration['env'][] = [{}, { A: '1' }, { A: '2', B: '' }]
 
@@ -82,6 +82,7 @@ const anyDesired: fc.Arbitrary<Desired> = fc
           ...place,
           key,
           configuration,
+          rollout: {},
           replicas: extra === 'nothing' ? replicas : 1,
           ports: isPublic || extra === 'autoscale' ? [{ port, destinationPort: 8080 }] : [],
           dependsOn: dependsOn
