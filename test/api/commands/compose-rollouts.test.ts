@@ -99,9 +99,13 @@ describe('up of services that are rolled out', function () {
   })
 
   it('fails with the reason if the new version goes back, and says what is left', async () => {
-    await writeFile(file, shop.replace('info', 'debug').replace('"no"', 'always'))
+    const [withoutLabels = ''] = shop.split('    labels:')
+    await writeFile(file, withoutLabels.replace('info', 'debug').replace('"no"', 'always'))
     const following = roost.start(['up', '-f', file])
     await shown(following, 'waits until')
+    const rollout = await newestRollout(api, serviceUuid)
+    assert.partialDeepStrictEqual(rollout?.plan, { canary: [100], bakeMs: 5_000, keepMs: 0 })
+    assert.deepEqual(Object.keys(rollout?.plan.check ?? {}).includes('path'), false)
     await moves({ kind: 'go-back', reason: 'web.shop-abc was not healthy' }, { kind: 'turn-back' })
     const { code, out, err } = await following.ended
     assert.deepEqual([code, out], [1, ''], err)
@@ -115,6 +119,18 @@ describe('up of services that are rolled out', function () {
     ])
     const { env, restart_policy: policy } = await viewOf('web.shop')
     assert.deepEqual([env, policy], [{ LEVEL: 'info' }, 'never'])
+  })
+
+  it('ends with its time, and leaves the rollout to go on', async () => {
+    await change('info', 'debug')
+    const { code, err } = await roost.run(['up', '-f', file, '--timeout', '2'])
+    assert.equal(code, 6, err)
+    assert.match(
+      err,
+      /--timeout is over, but the rollout of web\.shop goes on: `roost rollouts web\.shop` shows/,
+    )
+    const rollout = await newestRollout(api, serviceUuid)
+    assert.deepEqual([rollout?.phase, rollout?.recalledBy], ['preparing', null])
   })
 
   it('leaves a rollout that somebody else began alone, and says what to do', async () => {
