@@ -2555,6 +2555,16 @@ export interface components {
                         /** @description Name of the instance. */
                         name: string;
                     };
+                    /** @description The rollout that brings it in or keeps it; only where one does. */
+                    rollout?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description True: the rollout brings it in. False: it is of the old version, as the way back. */
+                        is_new: boolean;
+                    };
                     private_fqdn?: string;
                     private_ip?: string;
                     network_interfaces?: {
@@ -2760,6 +2770,16 @@ export interface components {
                         uuid: string;
                         /** @description Name of the instance. */
                         name: string;
+                    };
+                    /** @description The rollout that brings it in or keeps it; only where one does. */
+                    rollout?: {
+                        /**
+                         * Format: uuid
+                         * @description Identifier given at creation.
+                         */
+                        uuid: string;
+                        /** @description True: the rollout brings it in. False: it is of the old version, as the way back. */
+                        is_new: boolean;
                     };
                     private_fqdn?: string;
                     private_ip?: string;

@@ -73,6 +73,10 @@ describe('a project with a web application, PostgreSQL and a queue', function ()
     return found!
   }
   const starts = async (name: string) => (await viewOf(stack.api, name)).start_count
+  const uuids = async () =>
+    new Map(
+      (await stack.api.call('getInstances')).flatMap((one) => ('image' in one ? [[one.name, one.uuid]] : [])),
+    )
   const upToDate = 'orders is as the file says\n'
 
   it('comes up in the order of its dependencies, each service under its own name to the others', async () => {
@@ -111,15 +115,21 @@ describe('a project with a web application, PostgreSQL and a queue', function ()
     assert.equal(
       planned.out,
       'orders:\n  … until migrate has completed\n  … until queue is healthy\n' +
-        '  ~ instance web.orders: env; it is restarted, and requests wait meanwhile\n',
+        '  ~ service web.orders: env; it is rolled out, and requests go on meanwhile\n',
     )
+    const before = await uuids()
     await done(['up'], changed)
     const { greeting, orders } = await shop('orders')
     assert.deepEqual([greeting, orders[0]?.text], ['good day', 'tea'])
+    const after = await uuids()
+    assert.deepEqual([...after.keys()].toSorted(), [...before.keys()].toSorted())
+    const renewed = [...after].filter(([name, uuid]) => before.get(name) !== uuid)
     assert.deepEqual(
-      [await starts('web.orders'), await starts('db.orders'), await starts('migrate.orders')],
-      [2, 1, 1],
+      renewed.map(([name]) => name),
+      ['web.orders'],
     )
+    assert.deepEqual([await starts('db.orders'), await starts('migrate.orders')], [1, 1])
+    assert.equal((await done(['up'], changed)).out, upToDate)
   })
 
   it('goes, and comes again with what its volume has', async () => {

@@ -61,6 +61,7 @@ export function presentInstance(row: InstanceRow, view: InstanceView): Details {
     ...(view.service === undefined ? {} : { service_group: presentAttached(view.service) }),
     volumes: presentMount(row, view.volume),
     ...(view.master === undefined ? {} : { clone_of: { ...view.master } }),
+    ...presentRollout(row),
     private_fqdn: privateFqdn(row),
     private_ip: row.privateIp,
     network_interfaces: [presentNetwork(row, view.usage)],
@@ -118,6 +119,11 @@ function presentScaleToZero(row: InstanceRow): NonNullable<Details['scale_to_zer
 function presentRestart(row: InstanceRow): Partial<Details> {
   if (row.restartAttempt === 0 && row.restartNextAt === null) return {}
   return { restart: { attempt: row.restartAttempt, ...optionalTimestamp('next_at', row.restartNextAt) } }
+}
+
+/** An old instance that a rollout keeps is with no service any more. */
+function presentRollout({ rolloutUuid, serviceUuid }: InstanceRow): Partial<Details> {
+  return rolloutUuid === null ? {} : { rollout: { uuid: rolloutUuid, is_new: serviceUuid !== null } }
 }
 
 /** The changes that wait for a restart, in the form that newer clients read. */

@@ -1,4 +1,4 @@
-import { entriesOf, isFailed, succeeded } from '../../client/answers.ts'
+import { entriesOf, isFailed, one, succeeded } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
 import type { ApiClient } from '../../client/client.ts'
 import { defaultMemoryMb, defaultVcpus } from '../../domain/instance/defaults.ts'
@@ -6,7 +6,7 @@ import { defaultCooldownMs } from '../../domain/standby/scale-to-zero.ts'
 import { projectTag } from './project.ts'
 import type { Autoscale } from './project.ts'
 import { scaleOf } from './scale.ts'
-import type { Actual, ActualInstance, ActualService } from './states.ts'
+import type { Actual, ActualInstance, ActualService, InstanceInRollout } from './states.ts'
 
 type Instance = Entry<'GetInstancesAnswer'>
 type Service = Entry<'GetServicesAnswer'>
@@ -20,7 +20,8 @@ export async function readActual(
 ): Promise<Actual> {
   const params = { query: { tags: [projectTag(project)] } }
   const tagged = succeeded(await client.GET('/v1/instances', { params, signal }))
-  const own = tagged.filter((instance) => instance.clone_of === undefined)
+  const lasting = tagged.filter((instance) => instance.clone_of === undefined)
+  const own = lasting.filter((instance) => instance.rollout === undefined)
   const names = new Set(tagged.map(({ name }) => name))
   const [services, volumes, foreign] = await Promise.all([
     readServices(client, { project, names, signal }),
@@ -31,7 +32,47 @@ export async function readActual(
       signal,
     ),
   ])
-  return { instances: own.map((instance) => actualInstance(instance)), services, volumes, foreign }
+  const inRollouts = await readInRollouts(client, { instances: lasting, services, signal })
+  return {
+    instances: own.map((instance) => actualInstance(instance)),
+    inRollouts,
+    services,
+    volumes,
+    foreign,
+  }
+}
+
+/**
+ * The instances that only rollouts have. An old one that is kept is with no service, so the rollouts of the
+ * services say whose it is.
+ */
+async function readInRollouts(
+  client: ApiClient,
+  {
+    instances,
+    services,
+    signal,
+  }: {
+    readonly instances: readonly Instance[]
+    readonly services: readonly ActualService[]
+    readonly signal: AbortSignal
+  },
+): Promise<readonly InstanceInRollout[]> {
+  const found = instances.flatMap(({ name, rollout, service_group: service }) =>
+    rollout === undefined ? [] : { name, rollout, service: service?.name },
+  )
+  if (found.length === 0) return []
+  const keepers = new Map<string, string>()
+  for (const { name } of services) {
+    const params = { path: { object: name } }
+    const { rollouts } = one(await client.GET('/v1/services/{object}/rollouts', { params, signal }))
+    for (const { uuid } of rollouts) keepers.set(uuid, name)
+  }
+  return found.map(({ name, rollout, service = keepers.get(rollout.uuid) }) => ({
+    name,
+    isNew: rollout.is_new,
+    ...(service !== undefined && { service }),
+  }))
 }
 
 function actualInstance(instance: Instance): ActualInstance {

@@ -37,15 +37,21 @@ const longestMs = 86_400_000
 export function readDuration(reader: Reader, value: Located, what: string): number | undefined {
   const text = reader.text(value, what)
   if (text === undefined) return undefined
-  const parts = /^(?:\d{1,9}(?:\.\d{1,6})?(?:us|ms|s|m|h))+$/.test(text)
-    ? [...text.matchAll(/([\d.]+)(us|ms|s|m|h)/g)]
-    : []
-  const ms = parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (unitMs[unit] ?? 0), 0)
-  if (text === '0' || (parts.length > 0 && ms <= longestMs)) return Math.round(ms)
+  const ms = millisecondsIn(text)
+  if (ms !== undefined) return ms
   return reader.refuse(
     value,
     `${what} is '${shown(value)}': expected a time of at most 24h, such as 30s or 1m30s`,
   )
+}
+
+/** The time that a text in the manner of Compose says; undefined if it is none, or more than a day. */
+export function millisecondsIn(text: string): number | undefined {
+  const parts = /^(?:\d{1,9}(?:\.\d{1,6})?(?:us|ms|s|m|h))+$/.test(text)
+    ? [...text.matchAll(/([\d.]+)(us|ms|s|m|h)/g)]
+    : []
+  const ms = parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (unitMs[unit] ?? 0), 0)
+  return text === '0' || (parts.length > 0 && ms <= longestMs) ? Math.round(ms) : undefined
 }
 
 /** Reads a number of processors. A VM has whole ones. */

@@ -10,6 +10,7 @@ import { runCheck, untilCompleted, untilHealthy } from './health.ts'
 import { doneText, stepText } from './plan-text.ts'
 import type { NewInstanceStep, PublishStep, Step } from './plan.ts'
 import { Condition } from './project.ts'
+import { rollOut } from './roll-out.ts'
 import { scaleBody } from './scale.ts'
 
 /** The longest time in which an application may end by itself before its instance is deleted. */
@@ -58,6 +59,8 @@ async function carryOutStep(session: Session, step: Step, deadlineMs: number): P
       return await create(session, step, deadlineMs)
     case 'change-instance':
       return await changeService(session, step, deadlineMs)
+    case 'roll-out':
+      return await rollOut(session, step, deadlineMs)
     case 'start-instance': {
       const params = { path: { object: step.name } }
       one(await client.PUT('/v1/instances/{object}/start', { params, body: {} }))

@@ -94,7 +94,7 @@ function desiredService(
 ): DesiredService {
   const { key, replicas, mount, ports, domains, autoscale, dependsOn, health, file, line, sleep, args } =
     service
-  const { memoryMb, vcpus } = service
+  const { memoryMb, vcpus, rollout } = service
   const wishes = {
     ...(memoryMb && { memoryMb: memoryMb.value }),
     ...(vcpus && { vcpus: vcpus.value }),
@@ -108,6 +108,7 @@ function desiredService(
     line,
     replicas,
     ports,
+    rollout,
     dependsOn,
     ...(mount && { mount }),
     ...(domains && { domains: domains.map((name) => fullName(name, metroDomain)) }),

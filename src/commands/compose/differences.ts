@@ -1,3 +1,4 @@
+import { launchProperties } from '../../domain/instance/change.ts'
 import type { Configuration } from './states.ts'
 
 /** The properties, as the API names them, in which a configuration has to be changed. */
@@ -28,9 +29,25 @@ export function differencesOf(wanted: Configuration, found: Configuration): read
   })
 }
 
+/** Whether an instance has to be launched anew to get this. */
+export function isOfLaunch(property: Property): boolean {
+  return (launchProperties as readonly Property[]).includes(property)
+}
+
 /** The body of a change of an instance: what differs, and nothing else. */
-export function changeBody(configuration: Configuration, differences: readonly string[]) {
-  const { args, sleep } = configuration
+export function changeBody(configuration: Configuration, differences: readonly Property[]) {
+  const has = (property: Property) => differences.includes(property)
+  return {
+    ...launchBody(configuration, differences),
+    ...(has('restart_policy') && { restart_policy: configuration.restart }),
+    ...(has('scale_to_zero') && { scale_to_zero: sleepBody(configuration.sleep) }),
+    ...(has('tags') && { tags: [...configuration.tags] }),
+  }
+}
+
+/** The part of a change that an instance gets by its launch. */
+export function launchBody(configuration: Configuration, differences: readonly Property[]) {
+  const { args } = configuration
   const has = (property: Property) => differences.includes(property)
   return {
     ...(has('image') && { image: configuration.image }),
@@ -39,9 +56,6 @@ export function changeBody(configuration: Configuration, differences: readonly s
     ...(has('env') && { env: { ...configuration.env } }),
     ...(has('memory_mb') && { memory_mb: configuration.memoryMb }),
     ...(has('vcpus') && { vcpus: configuration.vcpus }),
-    ...(has('restart_policy') && { restart_policy: configuration.restart }),
-    ...(has('scale_to_zero') && { scale_to_zero: sleepBody(sleep) }),
-    ...(has('tags') && { tags: [...configuration.tags] }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { isOfLaunch } from './differences.ts'
 import type { NewInstanceStep, Plan, PublishStep, Step } from './plan.ts'
 import { portText } from './plan.ts'
 import { Condition } from './project.ts'
@@ -28,6 +29,10 @@ export function stepText(step: Step): string {
       return `± instance ${step.name}: is deleted and made again, because ${step.why ?? ''}; it is away meanwhile`
     case 'change-instance':
       return `~ instance ${step.name}: ${listed(step.differences)}${restartText(step)}`
+    case 'roll-out': {
+      const waits = step.hasVolume ? 'requests wait while it gets the volume' : 'requests go on meanwhile'
+      return `~ service ${step.name}: ${listed(step.differences)}; it is rolled out, and ${waits}`
+    }
     case 'start-instance':
       return `~ instance ${step.name}: is started`
     case 'await':
@@ -58,6 +63,8 @@ export function doneText(step: Step): string {
     case 'change-service':
     case 'change-instance':
       return `${step.name} is changed`
+    case 'roll-out':
+      return `${step.name} is rolled out`
     case 'replace-instance':
       return `${step.name} is made again, and runs`
     case 'start-instance':
@@ -93,14 +100,10 @@ function shortImage(image: string): string {
   return image.replace(/(@sha256:[0-9a-f]{12})[0-9a-f]+$/, '$1')
 }
 
-const withoutRestart = ['restart_policy', 'scale_to_zero', 'tags']
-
 function restartText({
   differences,
   isStopped,
 }: Pick<Extract<Step, { kind: 'change-instance' }>, 'differences' | 'isStopped'>): string {
   if (isStopped) return '; it is started'
-  return differences.every((one) => withoutRestart.includes(one))
-    ? ''
-    : '; it is restarted, and requests wait meanwhile'
+  return differences.some(isOfLaunch) ? '; it is restarted, and requests wait meanwhile' : ''
 }

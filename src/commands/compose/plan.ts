@@ -1,7 +1,10 @@
-import { differencesOf } from './differences.ts'
+import { differencesOf, isOfLaunch } from './differences.ts'
+import type { Property } from './differences.ts'
 import type { Finding, Place } from './findings.ts'
 import { Condition, instanceName, objectName } from './project.ts'
 import type { Autoscale, HealthCheck, Mount, PublicPort } from './project.ts'
+import { rollOutStep, rolloutRefusals } from './rollout-steps.ts'
+import type { RollOutStep } from './rollout-steps.ts'
 import type {
   Actual,
   ActualInstance,
@@ -16,11 +19,12 @@ export type Step =
   | { readonly kind: 'create-volume'; readonly name: string; readonly sizeMb: number }
   | PublishStep
   | NewInstanceStep
+  | RollOutStep
   | {
       readonly kind: 'change-instance'
       readonly name: string
       readonly configuration: Configuration
-      readonly differences: readonly string[]
+      readonly differences: readonly Property[]
       /** It does not run, so it is started afterwards. */
       readonly isStopped: boolean
     }
@@ -82,22 +86,38 @@ export function planOf(
   const left = withoutInstances(actual, early)
   const orphans = others.filter((name) => !isSurplus(name) && !kept.includes(name) && !early.includes(name))
   const ended = endedServices(desired, actual, kept)
+  const inRollouts = leftInRollouts(actual, ended)
+  const unkept = actual.inRollouts.filter(({ service }) => service === undefined).map(({ name }) => name)
   const steps = [
     ...volumeSteps(desired, actual),
     ...ended.filter(({ autoscale }) => autoscale !== undefined).map(step('remove-autoscale')),
     ...early.map((name) => ({ kind: 'delete-instance', name }) as const),
     ...desired.services.flatMap((service) => serviceSteps(service, desired, left)),
-    ...orphans.toReversed().map((name) => ({ kind: 'delete-instance', name }) as const),
+    ...[...inRollouts, ...(removesOrphans ? unkept : []), ...orphans.toReversed()].map(
+      (name) => ({ kind: 'delete-instance', name }) as const,
+    ),
     ...ended.map(step('delete-service')),
   ]
   const held = inTheWay.filter(({ name }) => kept.includes(name))
-  return { steps, refusals: [...refusalsOf(desired, actual), ...held.map(heldText)], orphans: kept }
+  const refusals = [
+    ...rolloutRefusals(desired, actual),
+    ...refusalsOf(desired, actual),
+    ...held.map(heldText),
+  ]
+  return { steps, refusals, orphans: [...kept, ...(removesOrphans ? [] : unkept)] }
 }
 
 function step<Kind extends 'remove-autoscale' | 'delete-service' | 'delete-instance' | 'delete-volume'>(
   kind: Kind,
 ) {
   return ({ name }: { readonly name: string }) => ({ kind, name })
+}
+
+/** What rollouts of services have beside their members. It goes before its service does. */
+function leftInRollouts({ inRollouts }: Actual, ended: readonly ActualService[]): readonly string[] {
+  return inRollouts
+    .filter(({ service }) => ended.some(({ name }) => name === service))
+    .map(({ name }) => name)
 }
 
 interface Holder extends Place {
@@ -163,26 +183,36 @@ function volumeSteps({ volumes }: Desired, actual: Actual): readonly Step[] {
 function serviceSteps(service: DesiredService, desired: Desired, actual: Actual): readonly Step[] {
   const name = objectName(service.key, desired.project)
   const found = actual.services.find((one) => one.name === name)
-  const instances = namesOf(service, desired.project).flatMap((instance) =>
+  const names = namesOf(service, desired.project)
+  const rollOut = rollOutStep(service, {
+    name,
+    found,
+    instances: actual.instances.filter((one) => names.includes(one.name)),
+    isReplaced: (one) => whyReplaced(lasting(service, name), one) !== undefined,
+  })
+  const instances = names.flatMap((instance) =>
     instanceSteps(service, {
       instance,
       name,
       desired,
       found: actual.instances.find((one) => one.name === instance),
+      isRolledOut: rollOut?.instances.includes(instance) === true,
     }),
   )
-  const names = namesOf(service, desired.project)
-  const surplus = actual.instances.filter(
-    (one) => (one.name === name || one.name.endsWith(`.${name}`)) && !names.includes(one.name),
-  )
-  const waits = instances.length === 0 ? [] : awaitSteps(service, desired)
+  const surplus = actual.instances
+    .filter((one) => (one.name === name || one.name.endsWith(`.${name}`)) && !names.includes(one.name))
+    .toReversed()
+    .map(step('delete-instance'))
+  const isTouched = rollOut !== undefined || instances.length > 0
   return [
     ...publishSteps(service, name, found),
+    ...(isTouched ? awaitSteps(service, desired) : []),
+    // What is about to go needs no new version. Clones go on until the new version has the traffic.
+    ...(rollOut === undefined ? [] : [...surplus, rollOut]),
     // A master can not be replaced while it is one.
     ...(mustLeaveScale(service, found, instances) ? [{ kind: 'remove-autoscale', name } as const] : []),
-    ...waits,
     ...instances,
-    ...surplus.toReversed().map(step('delete-instance')),
+    ...(rollOut === undefined ? surplus : []),
     ...scaleSteps(service, { name, found, instances, project: desired.project }),
   ]
 }
@@ -216,24 +246,23 @@ function instanceSteps(
     name,
     desired,
     found,
+    isRolledOut,
   }: {
     readonly instance: string
     readonly name: string
     readonly desired: Desired
     readonly found: ActualInstance | undefined
+    readonly isRolledOut: boolean
   },
 ): readonly Step[] {
-  const { configuration, mount, ports } = service
-  const made = {
-    name: instance,
-    configuration,
-    ...(mount && { mount: { volume: mount.volume, at: mount.at, readonly: mount.readonly } }),
-    ...(ports.length > 0 && { service: name }),
-  }
+  const { configuration } = service
+  const made = { name: instance, configuration, ...lasting(service, name) }
   if (found === undefined) return [{ kind: 'create-instance', ...made }]
   const why = whyReplaced(made, found)
   if (why !== undefined) return [{ kind: 'replace-instance', ...made, why }]
-  const differences = differencesOf(configuration, found.configuration)
+  const differences = differencesOf(configuration, found.configuration).filter(
+    (property) => !(isRolledOut && isOfLaunch(property)),
+  )
   const isStopped = found.state === 'stopped' || found.state === 'stopping'
   if (differences.length > 0) {
     return [{ kind: 'change-instance', name: instance, configuration, differences, isStopped }]
@@ -243,6 +272,13 @@ function instanceSteps(
 }
 
 /** What an instance has for its whole life. */
+function lasting({ mount, ports }: DesiredService, name: string): Pick<NewInstanceStep, 'mount' | 'service'> {
+  return {
+    ...(mount && { mount: { volume: mount.volume, at: mount.at, readonly: mount.readonly } }),
+    ...(ports.length > 0 && { service: name }),
+  }
+}
+
 function whyReplaced(
   { mount, service }: Pick<NewInstanceStep, 'mount' | 'service'>,
   found: ActualInstance,
@@ -341,6 +377,7 @@ export function planOfEnd(
   const scaled = actual.services.filter(({ autoscale }) => autoscale !== undefined)
   return [
     ...scaled.map(step('remove-autoscale')),
+    ...actual.inRollouts.map(step('delete-instance')),
     ...instances.map(step('delete-instance')),
     ...actual.services.map(step('delete-service')),
     ...actual.volumes.filter(({ name }) => volumes.includes(name)).map(step('delete-volume')),

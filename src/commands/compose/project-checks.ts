@@ -11,6 +11,7 @@ export function checkProject(
   for (const service of project.services) {
     checkDependencies(reader, project, { service, names })
     checkSizes(reader, service)
+    checkRollout(reader, service)
   }
   checkVolumes(reader, project)
   checkCircles(reader, project.services)
@@ -56,6 +57,20 @@ function checkSizes(reader: Reader, service: ProjectService): void {
       service,
       `'${key}' has 'roost.domains', but no 'ports': 443:<its port> publishes a web page`,
     )
+  }
+}
+
+function checkRollout(reader: Reader, service: ProjectService): void {
+  const { key, mount, ports, rollout } = service
+  if (Object.keys(rollout).length > 0 && ports.length === 0) {
+    reader.refuse(
+      service,
+      `'${key}' has labels about rollouts, but no 'ports': only what has a port is rolled out`,
+    )
+  }
+  if (mount !== undefined && (rollout.canary?.length ?? 0) > 1) {
+    const why = 'a volume is with one version at a time, so leave out the label or give 100'
+    reader.refuse(mount, `'${key}' has a volume and 'roost.rollout.canary' with several steps: ${why}`)
   }
 }
 

@@ -29,6 +29,7 @@ export interface ProjectService extends Place {
   readonly domains?: readonly string[]
   readonly sleep: Sleep
   readonly autoscale?: Autoscale
+  readonly rollout: RolloutWishes
   readonly dependsOn: readonly Dependency[]
   readonly health?: HealthCheck
 }
@@ -67,6 +68,15 @@ export interface Autoscale {
   readonly metric: AutoscaleMetric
   /** The mean per instance that is aimed at. */
   readonly target: number
+}
+
+/** How a new version is brought in. What is absent is the default. */
+export interface RolloutWishes {
+  /** The traffic in each step, in percent. */
+  readonly canary?: readonly number[]
+  readonly bakeMs?: number
+  /** Asked for by HTTP, of the first port that is published. */
+  readonly checkPath?: string
 }
 
 /** What a service waits for before it is started. */

@@ -1,8 +1,9 @@
 import { AutoscaleMetric } from '../../domain/autoscale/policy.ts'
 import type { LocatedMap } from './located-yaml.ts'
-import type { Autoscale, Sleep } from './project.ts'
+import type { Autoscale, RolloutWishes, Sleep } from './project.ts'
 import { valueAt } from './reader.ts'
 import type { Pair, Reader } from './reader.ts'
+import { readRollout, rolloutLabels } from './rollout-labels.ts'
 
 /** What the labels of a service say. */
 export interface ServiceLabels {
@@ -10,6 +11,7 @@ export interface ServiceLabels {
   readonly domains?: readonly string[]
   readonly sleep: Sleep
   readonly autoscale?: Autoscale
+  readonly rollout: RolloutWishes
 }
 
 /** The labels that mean something here. All others with this beginning are refused. */
@@ -22,6 +24,7 @@ export const roostLabels = [
   'roost.autoscale.max',
   'roost.autoscale.metric',
   'roost.autoscale.target',
+  ...rolloutLabels,
 ] as const
 
 const sleeps: Readonly<Record<string, Omit<Sleep, 'cooldownMs'>>> = {
@@ -57,6 +60,7 @@ export function readLabels(reader: Reader, service: LocatedMap): ServiceLabels {
     tags: readTags(reader, pairs),
     ...(domains && { domains: readDomains(reader, domains) }),
     sleep: readSleep(reader, pairs),
+    rollout: readRollout(reader, pairs),
     ...(autoscale && { autoscale }),
   }
 }

@@ -7,6 +7,7 @@ import type {
   ProjectVolume,
   PublicPort,
   Restart,
+  RolloutWishes,
 } from './project.ts'
 
 /** What an instance is configured as: what a file asks for, or what the platform has. */
@@ -44,14 +45,16 @@ export interface DesiredService extends Place {
   /** Full names without a final dot. Absent: what the platform makes. */
   readonly domains?: readonly string[]
   readonly autoscale?: Autoscale
+  readonly rollout: RolloutWishes
   readonly dependsOn: readonly Dependency[]
   readonly health?: HealthCheck
 }
 
 /** What the platform has of a project. */
 export interface Actual {
-  /** Without the clones that autoscale made. */
+  /** Without the clones that autoscale made, and without those that are only of a rollout. */
   readonly instances: readonly ActualInstance[]
+  readonly inRollouts: readonly InstanceInRollout[]
   readonly services: readonly ActualService[]
   readonly volumes: readonly ActualVolume[]
   /** Instances that have a name that the project wants, and not its tag. */
@@ -65,6 +68,15 @@ export interface ActualInstance {
   readonly configuration: Configuration
   readonly mount?: Pick<Mount, 'volume' | 'at' | 'readonly'>
   /** The service to which it is attached. */
+  readonly service?: string
+}
+
+/** An instance that a rollout brings in, or keeps as the way back. A file asks for none of these. */
+export interface InstanceInRollout {
+  readonly name: string
+  /** It is brought in, so the rollout is under way. */
+  readonly isNew: boolean
+  /** The service that has the rollout. Absent: it does not exist any more, and nothing ends the keeping. */
   readonly service?: string
 }
 

@@ -29,17 +29,43 @@ export async function follow(session: Session, { service, rollout, wanted }: Fol
   const { name } = service
   // Until its workflow has heard, a rollout that is to go back is as before, and the new version serves.
   const asBefore = wanted === 'old' ? stateOf(rollout) : undefined
+  const last = await tellUntil(session, {
+    service,
+    rollout,
+    isLast: (now) => stateOf(now) !== asBefore && isOver(now, wanted),
+    textOf: (now) =>
+      stateOf(now) === asBefore ? `${name} is asked to go back` : sentenceOf({ name, rollout: now }),
+  })
+  const text = sentenceOf({ name, rollout: last })
+  if (servingVersion(last) !== wanted) throw new CommandFailure(text)
+  session.answer({ json: last, text })
+}
+
+/**
+ * Tells each state of a rollout until the last one, and returns that. Throws `CommandFailure` if Ctrl-C or
+ * the deadline ends this before; the rollout goes on then.
+ */
+export async function tellUntil(
+  session: Session,
+  {
+    service,
+    rollout,
+    isLast,
+    textOf,
+    deadlineMs = Number.POSITIVE_INFINITY,
+  }: Omit<Followed, 'wanted'> & {
+    readonly isLast: (now: Rollout) => boolean
+    readonly textOf: (now: Rollout) => string
+    readonly deadlineMs?: number
+  },
+): Promise<Rollout> {
   let now = rollout
-  for (;;) {
-    if (stateOf(now) !== asBefore && isOver(now, wanted)) break
-    const text =
-      stateOf(now) === asBefore ? `${name} is asked to go back` : sentenceOf({ name, rollout: now })
+  while (!isLast(now)) {
+    const text = textOf(now)
     session.tell(text)
-    now = await nextState(session, { service, before: now, text })
+    now = await nextState(session, { service, before: now, text, deadlineMs })
   }
-  const text = sentenceOf({ name, rollout: now })
-  if (servingVersion(now) !== wanted) throw new CommandFailure(text)
-  session.answer({ json: now, text })
+  return now
 }
 
 /**
@@ -59,9 +85,14 @@ function stateOf({ phase, step, percent, since }: Rollout): string {
 
 async function nextState(
   session: Session,
-  of: { readonly service: Followed['service']; readonly before: Rollout; readonly text: string },
+  of: {
+    readonly service: Followed['service']
+    readonly before: Rollout
+    readonly text: string
+    readonly deadlineMs: number
+  },
 ): Promise<Rollout> {
-  const { service, before, text } = of
+  const { service, before, text, deadlineMs } = of
   const { signal } = session.deps
   return await withProgress(
     session,
@@ -70,6 +101,7 @@ async function nextState(
       for (;;) {
         await pause(lookMs, signal)
         if (signal.aborted) throw left(service.name)
+        if (Date.now() >= deadlineMs) throw late(service.name)
         const now = await readAgain(session, service, before.uuid)
         if (stateOf(now) !== stateOf(before)) return now
       }
@@ -78,9 +110,15 @@ async function nextState(
 }
 
 function left(name: string): CommandFailure {
-  return new CommandFailure(
-    `the rollout of ${name} goes on: \`roost rollouts ${name}\` shows how, and \`roost rollback ${name}\` goes back`,
-  )
+  return new CommandFailure(goesOn(name))
+}
+
+function late(name: string): CommandFailure {
+  return new CommandFailure(`--timeout is over, but ${goesOn(name)}`, { exitCode: ExitCode.TimedOut })
+}
+
+function goesOn(name: string): string {
+  return `the rollout of ${name} goes on: \`roost rollouts ${name}\` shows how, and \`roost rollback ${name}\` goes back`
 }
 
 /** Reads a rollout, and waits for an API that is away for a moment. */

@@ -155,6 +155,17 @@ export const instanceDetails = closed({
       { description: 'The master that autoscale made it of; only where it did.' },
     ),
   ),
+  rollout: Type.Optional(
+    closed(
+      {
+        uuid: uuidField,
+        is_new: Type.Boolean({
+          description: 'True: the rollout brings it in. False: it is of the old version, as the way back.',
+        }),
+      },
+      { description: 'The rollout that brings it in or keeps it; only where one does.' },
+    ),
+  ),
   private_fqdn: Type.Optional(Type.String()),
   private_ip: Type.Optional(Type.String()),
   network_interfaces: Type.Optional(Type.Array(networkInterface)),

@@ -97,7 +97,7 @@ describe('up and down', () => {
     const planned = await up('--dry-run')
     assert.equal(
       planned.out,
-      'shop:\n  ~ instance web.shop: env; it is restarted, and requests wait meanwhile\n',
+      'shop:\n  ~ service web.shop: env; it is rolled out, and requests go on meanwhile\n',
     )
     await change("['443:8080', '8443:9000']", "['443:8081']")
     const { out } = await up('--dry-run')

@@ -2,15 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { makeMove } from '../../../src/db/rollout/moves.ts'
 import type { RowMove } from '../../../src/db/rollout/moves.ts'
-import { listRollouts } from '../../../src/db/rollout/records.ts'
-import type { RolloutRow } from '../../../src/db/rollout/row.ts'
-import { testSecretBox } from '../../support/accounts.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { createRoostProgram } from '../../support/roost-program.ts'
 import type { RoostProgram, Started } from '../../support/roost-program.ts'
+import { makeMoves, newestRollout } from '../../support/rollout-moves.ts'
 import { until } from '../../support/until.ts'
 
 const limitMs = 20_000
@@ -42,18 +39,8 @@ describe('the commands about rollouts', function () {
   afterEach(() => roost.remove())
   after(() => api.close())
 
-  async function newest(): Promise<RolloutRow | undefined> {
-    return (await listRollouts(api.database, service.uuid, 1))[0]
-  }
-
-  /** Does what the rollout's workflow would do. */
-  async function moves(...all: readonly RowMove[]): Promise<void> {
-    for (const move of all) {
-      const rollout = await newest()
-      assert.ok(rollout)
-      await makeMove({ database: api.database, secretBox: testSecretBox }, rollout, move)
-    }
-  }
+  const newest = () => newestRollout(api, service.uuid)
+  const moves = (...all: readonly RowMove[]) => makeMoves(api, service.uuid, all)
 
   /** Waits for a text that the command shows as it goes. */
   async function shown({ err }: Started, text: string): Promise<void> {
@@ -190,6 +177,21 @@ describe('the commands about rollouts', function () {
       err,
       /\nroost: web: the new version serves, because it could not go back: one of the old version/,
     )
+  })
+
+  it('mark the instances that are brought in, and those that are kept', async () => {
+    const marks = async () => {
+      const views = await user.api.call('getInstances')
+      return views.flatMap((one) => ('rollout' in one ? [[one.rollout?.is_new, one.rollout?.uuid]] : []))
+    }
+    assert.deepEqual(await marks(), [])
+    await done('deploy', 'web', '--detach')
+    const uuid = (await newest())?.uuid
+    assert.deepEqual(await marks(), [[true, uuid]])
+    await moves({ kind: 'give' }, { kind: 'finish' })
+    assert.deepEqual(await marks(), [[false, uuid]])
+    const one = await user.api.one('getInstances', { object: 'one' })
+    assert.equal(one.rollout, undefined)
   })
 
   it('list the last rollouts, and end one under way for a new one', async () => {

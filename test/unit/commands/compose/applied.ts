@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
+import type { RollOutStep } from '../../../../src/commands/compose/rollout-steps.ts'
 import type { Step } from '../../../../src/commands/compose/plan.ts'
 import type { Actual, ActualInstance, ActualService } from '../../../../src/commands/compose/states.ts'
 
-export const nothing: Actual = { instances: [], services: [], volumes: [], foreign: [] }
+export const nothing: Actual = { instances: [], inRollouts: [], services: [], volumes: [], foreign: [] }
 
 /** What the platform has after steps, by its own rules: a step that it would refuse throws. */
 export function applied(actual: Actual, steps: readonly Step[]): Actual {
@@ -25,6 +27,8 @@ function appliedOne(actual: Actual, step: Step): Actual {
       return created(actual, step)
     case 'replace-instance':
       return created(removed(actual, step.name), step)
+    case 'roll-out':
+      return rolledOut(actual, step)
     case 'change-instance':
     case 'start-instance': {
       const found = instanceNamed(actual, step.name)
@@ -52,6 +56,25 @@ function appliedOne(actual: Actual, step: Step): Actual {
       return { ...actual, volumes: volumes.filter(({ name }) => name !== step.name) }
     default:
       return step satisfies never
+  }
+}
+
+/** A rollout is of all instances of a service that are up, and keeps what it can not change. */
+function rolledOut(actual: Actual, { name, configuration, instances: named }: RollOutStep): Actual {
+  const isUp = ({ state }: ActualInstance) => !['stopped', 'stopping', 'draining'].includes(state)
+  const up = actual.instances.filter((one) => one.service === name && isUp(one))
+  if (up.length === 0) throw new Error(`${name} has nothing to be rolled out`)
+  assert.deepEqual(
+    up.map((one) => one.name),
+    named,
+  )
+  return {
+    ...actual,
+    instances: actual.instances.map((one) => {
+      if (!up.includes(one)) return one
+      const { restart, sleep, tags } = one.configuration
+      return { ...one, configuration: { ...configuration, restart, sleep, tags }, state: 'running' }
+    }),
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { isOfLaunch } from '../../../../src/commands/compose/differences.ts'
 import { planOf, planOfEnd } from '../../../../src/commands/compose/plan.ts'
 import type { Step } from '../../../../src/commands/compose/plan.ts'
 import { planText } from '../../../../src/commands/compose/plan-text.ts'
@@ -25,7 +26,7 @@ const configuration: Configuration = {
   sleep: { policy: 'off', stateful: false, cooldownMs: 1_000 },
   tags: ['compose:shop'],
 }
-const plain = { ...place, configuration, replicas: 1, ports: [], dependsOn: [] }
+const plain = { ...place, configuration, replicas: 1, ports: [], rollout: {}, dependsOn: [] }
 
 const variables: readonly Configuration['env'][] = [{}, { A: '1' }, { A: '2', B: '' }]
 
@@ -82,6 +83,7 @@ const anyDesired: fc.Arbitrary<Desired> = fc
           ...place,
           key,
           configuration,
+          rollout: {},
           replicas: extra === 'nothing' ? replicas : 1,
           ports: isPublic || extra === 'autoscale' ? [{ port, destinationPort: 8080 }] : [],
           dependsOn: dependsOn
@@ -105,11 +107,19 @@ const shape = (actual: Actual) => ({
     .toSorted(),
 })
 
+/** What the platform has once some instances have stopped, and others sleep. */
+const anyStates = fc.array(fc.constantFrom('running', 'standby', 'stopped', 'stopping'), { minLength: 1 })
+
+function inStates(actual: Actual, states: readonly string[]): Actual {
+  const instances = actual.instances.map((one, index) => ({ ...one, state: states[index % states.length]! }))
+  return { ...actual, instances }
+}
+
 describe('the plan of a project', () => {
   it('makes of anything what the file says, and is empty then', () => {
     fc.assert(
-      fc.property(anyDesired, anyDesired, (before, desired) => {
-        const had = applied(nothing, planOf(before, nothing, removing).steps)
+      fc.property(anyDesired, anyDesired, anyStates, (before, desired, states) => {
+        const had = inStates(applied(nothing, planOf(before, nothing, removing).steps), states)
         const has = applied(had, planOf(desired, had, removing).steps)
         const fresh = applied(nothing, planOf(desired, nothing, removing).steps)
         assert.deepEqual(shape(has), shape(fresh))
@@ -120,8 +130,8 @@ describe('the plan of a project', () => {
 
   it('goes on after any of its steps as if nothing had happened', () => {
     fc.assert(
-      fc.property(anyDesired, anyDesired, fc.nat(), (before, desired, random) => {
-        const had = applied(nothing, planOf(before, nothing, removing).steps)
+      fc.property(anyDesired, anyDesired, anyStates, fc.nat(), (before, desired, states, random) => {
+        const had = inStates(applied(nothing, planOf(before, nothing, removing).steps), states)
         const { steps } = planOf(desired, had, removing)
         const part = applied(had, steps.slice(0, random % (steps.length + 1)))
         const whole = applied(part, planOf(desired, part, removing).steps)
@@ -137,7 +147,9 @@ describe('the plan of a project', () => {
         const { steps } = planOf(desired, had, removing)
         const places = (key: string) =>
           steps.flatMap((step, index) =>
-            /^(create|replace|change|start)-instance$/.test(step.kind) && belongs(step, key) ? index : [],
+            /^((create|replace|change|start)-instance|roll-out)$/.test(step.kind) && belongs(step, key)
+              ? index
+              : [],
           )
         for (const { key, dependsOn } of desired.services) {
           const first = Math.min(...places(key))
@@ -145,6 +157,23 @@ describe('the plan of a project', () => {
             assert.ok(Math.max(...places(service)) < first, planText({ steps, orphans: [] }))
           }
         }
+      }),
+    )
+  })
+
+  it('restarts no instance of a service that serves, and rolls each service out once at most', () => {
+    fc.assert(
+      fc.property(anyDesired, anyDesired, anyStates, (before, desired, states) => {
+        const had = inStates(applied(nothing, planOf(before, nothing, removing).steps), states)
+        const { steps } = planOf(desired, had, removing)
+        for (const step of steps) {
+          if (step.kind !== 'change-instance' || step.isStopped) continue
+          const { service } = had.instances.find(({ name }) => name === step.name) ?? {}
+          const text = planText({ steps, orphans: [] })
+          assert.ok(service === undefined || !step.differences.some(isOfLaunch), text)
+        }
+        const rolled = steps.flatMap((step) => (step.kind === 'roll-out' ? [step.name] : []))
+        assert.equal(new Set(rolled).size, rolled.length)
       }),
     )
   })
@@ -207,6 +236,81 @@ describe('the plan of a project', () => {
       instances: jobDone.instances.map((one) => (one.name === 'job.shop' ? { ...one, exitCode: 1 } : one)),
     }
     assert.equal(plan(both, failed), '  ~ instance job.shop: is started')
+  })
+
+  const page = (more: Partial<DesiredService> = {}) =>
+    service('page', { ports: [{ port: 443, destinationPort: 8080 }], ...more })
+  const bigger = { ...configuration, memoryMb: 256, tags: [...configuration.tags, 'new'] }
+  const lines = (text: string) => text.split('\n').map((line) => line.trim())
+
+  it('rolls out replicas together: those too many go before, those missing come after', () => {
+    const three = made(desired(page({ replicas: 3 })))
+    assert.deepEqual(lines(plan(desired(page({ replicas: 2, configuration: bigger })), three)), [
+      '- instance page-3.page.shop',
+      '~ service page.shop: memory_mb; it is rolled out, and requests go on meanwhile',
+      '~ instance page.shop: tags',
+      '~ instance page-2.page.shop: tags',
+    ])
+    const one = made(desired(page()))
+    assert.deepEqual(lines(plan(desired(page({ replicas: 2, configuration: bigger })), one)), [
+      '~ service page.shop: memory_mb; it is rolled out, and requests go on meanwhile',
+      '~ instance page.shop: tags',
+      '+ instance page-2.page.shop: app@sha256:1, 256 MiB, 1 processor',
+    ])
+  })
+
+  it('rolls out before it changes the scale, so that the load has its clones until then', () => {
+    const scale = { min: 1, max: 2, metric: 'cpu' as const, target: 500 }
+    const scaled = made(desired(page({ autoscale: scale })))
+    const text = plan(desired(page({ autoscale: { ...scale, max: 3 }, configuration: bigger })), scaled)
+    assert.deepEqual(lines(text), [
+      '~ service page.shop: memory_mb; it is rolled out, and requests go on meanwhile',
+      '~ service page.shop: is not scaled any more',
+      '~ instance page.shop: tags',
+      '~ service page.shop: 1 to 3 instances by cpu',
+    ])
+    const same = plan(
+      desired(page({ autoscale: scale, configuration: { ...configuration, vcpus: 2 } })),
+      scaled,
+    )
+    assert.equal(same, '  ~ service page.shop: vcpus; it is rolled out, and requests go on meanwhile')
+  })
+
+  it('says that requests wait where a volume goes from the old version to the new one', () => {
+    const mount = { ...place, volume: 'data.shop', at: '/data', readonly: false }
+    const volumes = [{ ...place, name: 'data.shop', sizeMb: 64, isExternal: false }]
+    const has = made({ ...desired(page({ mount })), volumes })
+    const wanted = { ...desired(page({ mount, configuration: { ...configuration, vcpus: 2 } })), volumes }
+    assert.equal(
+      plan(wanted, has),
+      '  ~ service page.shop: vcpus; it is rolled out, and requests wait while it gets the volume',
+    )
+  })
+
+  it('rolls nothing out while a rollout is under way, and deletes what rollouts of ended services keep', () => {
+    const has = made(desired(page(), service('old')))
+    const inRollouts = [{ name: 'page.shop-ab12c', isNew: true, service: 'page.shop' }]
+    const { refusals } = planOf(desired(page()), { ...has, inRollouts }, removing)
+    assert.match(refusals[0]?.text ?? '', /^a rollout of the service page\.shop is under way: wait until/)
+    const kept = [{ name: 'page.shop-ab12c', isNew: false, service: 'page.shop' }]
+    assert.deepEqual(planOf(desired(page(), service('old')), { ...has, inRollouts: kept }, removing), {
+      steps: [],
+      refusals: [],
+      orphans: [],
+    })
+    const ended = planOf(desired(service('old')), { ...has, inRollouts: kept }, removing)
+    assert.deepEqual(lines(planText(ended)), [
+      '- instance page.shop-ab12c',
+      '- instance page.shop',
+      '- service page.shop',
+    ])
+    const alone = [{ name: 'gone.shop-ab12c', isNew: false }]
+    assert.match(
+      plan(desired(page(), service('old')), { ...has, inRollouts: alone }),
+      /kept: gone\.shop-ab12c;/,
+    )
+    const removed = planOf(desired(page(), service('old')), { ...has, inRollouts: alone }, removing)
+    assert.equal(planText(removed), '  - instance gone.shop-ab12c')
   })
 
   it('names the variables that differ by nothing but the word env', () => {

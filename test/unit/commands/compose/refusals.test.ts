@@ -117,6 +117,36 @@ describe('what a Compose file says and can not be done', () => {
       'labels: { roost.autoscale.max: 3, roost.autoscale.target: 9 }',
       "3: 'web' has autoscale, but no 'ports'",
     ],
+    ...[
+      '',
+      'x',
+      '50',
+      '50,10,100',
+      '0,100',
+      '5;100',
+      Array.from({ length: 17 }, (_, at) => 84 + at).join(),
+    ].map(
+      (steps) =>
+        [
+          `labels: { roost.rollout.canary: "${steps}" }`,
+          `4: 'roost.rollout.canary' is '${steps.slice(0, 60)}': expected at most 16 percents that grow and end with 100`,
+        ] as const,
+    ),
+    ...['', '30', '1500ms', '25h'].map(
+      (time) =>
+        [
+          `labels: { roost.rollout.bake: "${time}" }`,
+          `4: 'roost.rollout.bake' is '${time}': expected whole seconds of at most 24h`,
+        ] as const,
+    ),
+    ...['', 'health', '/a b'].map(
+      (path) =>
+        [
+          `labels: { roost.rollout.check-path: "${path}" }`,
+          `4: 'roost.rollout.check-path' is '${path}': expected a path of at most 256 visible characters`,
+        ] as const,
+    ),
+    ['labels: { roost.rollout.bake: 30s }', "3: 'web' has labels about rollouts, but no 'ports'"],
     ['env_file: nowhere.env', "4: the file 'nowhere.env' does not exist"],
     ['env_file:\n  - path: nowhere.env\n    format: raw', "6: 'format' of 'env_file' can not be done"],
     ['networks:\n  default: { aliases: [www] }', "5: 'aliases' of a service's network can not be done"],
@@ -132,6 +162,19 @@ describe('what a Compose file says and can not be done', () => {
       )
     })
   }
+
+  it('several steps of a rollout are refused with a volume, which one version has at a time', async () => {
+    const text =
+      'services:\n  web:\n    image: hello\n    ports: ["80:80"]\n    labels: { roost.rollout.canary: "50,100" }\n' +
+      '    volumes: [data:/data]\nvolumes: { data: }\n'
+    const refusals = refusalsOf(await projectOf(text))
+    assert.equal(refusals.length, 1)
+    assert.match(
+      refusals[0] ?? '',
+      /^6: 'web' has a volume and 'roost\.rollout\.canary' with several steps: /,
+    )
+    assert.deepEqual(refusalsOf(await projectOf(text.replace('50,100', '100'))), [])
+  })
 
   it('everything is refused at once, in the order of the lines', async () => {
     const refusals = refusalsOf(await projectOf(serviceOf('tty: true\nuser: root\nports: ["80"]')))
