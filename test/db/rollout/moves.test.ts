@@ -344,6 +344,15 @@ describe('the moves of a rollout', () => {
     assert.equal((await rollout(of)).phase, 'returned')
   })
 
+  it('do nothing in the same phase of a later step', async () => {
+    const service = await published(await newUser())
+    const { rollout: first } = await begun(service, { plan: { canary: [10, 100] } })
+    await move(first, give, { kind: 'next-step' })
+    await makeMove(rows.deps(), first, give)
+    assert.partialDeepStrictEqual(await rollout(first), { phase: 'preparing', step: 1 })
+    assert.equal((await divided(service))?.rolloutPercent, 10)
+  })
+
   it('are made once if two workers make them at the same moment', async () => {
     const service = await published(await newUser())
     const { rollout: of, instances } = await begun(service)
