@@ -169,7 +169,10 @@ export async function setMaster(db: Db, serviceUuid: string, masterUuid: string 
     .execute()
 }
 
-/** Retires instances: their workflows drain and stop them, and delete them then. */
+/**
+ * Retires instances: they get nothing new from now on, and their workflows drain and stop them, and delete
+ * them then.
+ */
 export async function giveBack(
   db: Db,
   { service }: Pick<LockedService, 'service'>,
@@ -185,7 +188,7 @@ export async function giveBack(
     .with('changed', (db) =>
       db
         .updateTable('instances')
-        .set({ retiredAt: now, retireDrainMs })
+        .set({ serviceUuid: null, retiredAt: now, retireDrainMs })
         .where('uuid', '=', anyOf(instances.map(({ uuid }) => uuid)))
         .where('retiredAt', 'is', null)
         .returning(['uuid']),
