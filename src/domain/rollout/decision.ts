@@ -1,6 +1,6 @@
 import { InstanceState } from '../instance/state.ts'
 import { RolloutPhase } from './phase.ts'
-import { leastErrors } from './plan.ts'
+import { leastErrors, retireDrainMs } from './plan.ts'
 import type { RolloutPlan } from './plan.ts'
 
 /** An instance of the new version, or one of the old version that the rollout replaces. */
@@ -97,6 +97,8 @@ const lookMs = 500
 const watchMs = 1_000
 /** The pause while the old version is kept. The user's word does not wait for it. */
 const keepLookMs = 30_000
+/** How long an old version may take to stop once its time is over: its requests end, then its program. */
+const longestStopMs = retireDrainMs + 30_000
 export const recalled = 'going back was asked for'
 
 export function decideRollout(facts: RolloutFacts, nowMs: number): RolloutMove {
@@ -193,11 +195,13 @@ const leastRequests = 20
 function keep(facts: RolloutFacts, nowMs: number): RolloutMove {
   const { isRecalled, old, keptUntilMs = 0 } = facts
   if (isRecalled && old.length > 0) return { kind: 'go-back', reason: recalled }
-  const leftMs = keptUntilMs - nowMs
-  if (leftMs <= 0 || old.length === 0) return { kind: 'forget' }
+  if (old.length === 0) return { kind: 'forget' }
   const runs = old.some(({ state }) => state !== InstanceState.Stopped)
   if (runs && !facts.asked.has('stop-old')) return { kind: 'stop', side: Side.Old }
-  return { kind: 'wait', ms: Math.min(keepLookMs, leftMs) }
+  const leftMs = keptUntilMs - nowMs
+  if (leftMs > 0) return { kind: 'wait', ms: Math.min(keepLookMs, leftMs) }
+  // A deletion cuts requests off. A stop lets them end.
+  return runs && leftMs > -longestStopMs ? { kind: 'wait', ms: lookMs } : { kind: 'forget' }
 }
 
 function goBack(facts: RolloutFacts, nowMs: number): RolloutMove {

@@ -217,7 +217,18 @@ describe('the decisions of a rollout', () => {
     assert.deepEqual(decideRollout(kept, beganMs), { kind: 'stop', side: 'old' })
     const asked = { ...kept, asked: new Set(['stop-old'] as const) }
     assert.deepEqual(decideRollout(asked, beganMs), { kind: 'wait', ms: 10_000 })
-    assert.deepEqual(decideRollout(asked, beganMs + 10_000), { kind: 'forget' })
+    const down = { ...asked, old: [instance('old', stopped)] }
+    assert.deepEqual(decideRollout(down, beganMs + 10_000), { kind: 'forget' })
+  })
+
+  it('let the requests of an old version end that is not kept at all, but not for ever', () => {
+    const kept = facts({ phase: RolloutPhase.Kept, keptUntilMs: beganMs, next: [] })
+    assert.deepEqual(decideRollout(kept, beganMs), { kind: 'stop', side: 'old' })
+    const asked = { ...kept, asked: new Set(['stop-old'] as const) }
+    assert.equal(decideRollout(asked, beganMs + 59_999).kind, 'wait')
+    assert.equal(decideRollout(asked, beganMs + 60_000).kind, 'forget')
+    const down = { ...asked, old: [instance('old', stopped)] }
+    assert.equal(decideRollout(down, beganMs).kind, 'forget')
   })
 
   it('give the traffic back at once if the old version still runs', () => {
