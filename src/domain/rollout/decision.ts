@@ -97,7 +97,7 @@ const lookMs = 500
 const watchMs = 1_000
 /** The pause while the old version is kept. The user's word does not wait for it. */
 const keepLookMs = 30_000
-/** How long an old version may take to stop once its time is over: first its requests end, then its program. */
+/** How long an old version may take to stop once its time is over: its requests end, then its program. */
 const longestStopMs = retireDrainMs + 30_000
 export const recalled = 'going back was asked for'
 

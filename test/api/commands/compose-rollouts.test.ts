@@ -157,6 +157,15 @@ describe('up of services that are rolled out', function () {
     assert.deepEqual(await names(), [])
   })
 
+  it('ends with its project while a rollout is under way', async () => {
+    await done('deploy', 'web.shop', '--detach')
+    await moves({ kind: 'give' })
+    assert.equal((await names()).length, 4)
+    await done('down', '-f', file)
+    assert.deepEqual(await names(), [])
+    assert.deepEqual(await user.api.call('getServices'), [])
+  })
+
   it('deletes what a rollout keeps with its service, if the file has that no more', async () => {
     await done('deploy', 'web.shop', '--detach')
     await moves({ kind: 'give' }, { kind: 'finish' })
