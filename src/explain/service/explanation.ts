@@ -33,7 +33,11 @@ export async function serviceExplanation(
       fqdn,
       ...(certificate === null ? {} : { certificate }),
     })),
-    instances: instances.map((row) => servingInstance(row, silent.get(row.nodeId))),
+    instances: instances.map((row) => ({
+      ...servingInstance(row, silent.get(row.nodeId)),
+      // An instance that was given back after its rollout is not new any more.
+      ...(rollout && row.rolloutUuid !== null && { isNew: true }),
+    })),
     ...(rollout && { rollout }),
   })
 }
@@ -46,13 +50,12 @@ async function presentRollout(database: Database, serviceUuid: string): Promise<
 }
 
 function servingInstance(row: InstanceRow, hostSilentSince: Date | undefined): ServingInstance {
-  const { name, nodeId, state, failure, restartNextAt, rolloutUuid } = row
+  const { name, nodeId, state, failure, restartNextAt } = row
   return {
     name,
     nodeId,
     state,
     mayStandBy: mayStandBy(scaleToZeroOf(row)),
-    ...(rolloutUuid !== null && { isNew: true }),
     ...(failure === null ? {} : { failure }),
     ...(restartNextAt === null ? {} : { restartAtMs: restartNextAt.getTime() }),
     ...(hostSilentSince === undefined ? {} : { hostSilentSinceMs: hostSilentSince.getTime() }),
