@@ -6,7 +6,13 @@ import type { PublicNames } from '../support/public-names.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
-import { publishVersion, sendTraffic, untilPhase, version } from '../support/versioned-service.ts'
+import {
+  publishVersion,
+  removeVersions,
+  sendTraffic,
+  untilPhase,
+  version,
+} from '../support/versioned-service.ts'
 
 const asRoot = process.getuid?.() === 0
 const inTime = { limitMs: 120_000 }
@@ -20,11 +26,6 @@ describe('a rollout of', function () {
     names = openPublicNames(stack)
   })
   after(() => names?.close())
-
-  const removeInstances = async (service: string): Promise<void> => {
-    const { instances = [] } = await stack.api.one('getServices', { object: service })
-    for (const { uuid } of instances) await stack.api.one('deleteInstances', { object: uuid })
-  }
 
   it('replicas replaces each, and goes back from a step in the middle', async () => {
     const { service, host, instances } = await publishVersion(stack, 'several', { replicas: 1 })
@@ -45,7 +46,7 @@ describe('a rollout of', function () {
     assert.equal(phase, 'kept', reason)
     assert.deepEqual(await traffic.end(), [])
     for (const { name, uuid } of before) assert.notEqual((await viewOf(stack.api, name)).uuid, uuid)
-    await removeInstances(service)
+    await removeVersions(stack, service)
   })
 
   it('a sleeper wakes what it needs, and lets it sleep afterwards', async () => {
@@ -66,7 +67,7 @@ describe('a rollout of', function () {
     await untilPhase(stack, service, 'returned')
     const again = await names.get(`https://${host}/`)
     assert.deepEqual([again.status, again.text], [200, 'one\n'])
-    await removeInstances(service)
+    await removeVersions(stack, service)
   })
 
   it('a master brings as many clones as there were, and the policy goes on with them', async () => {
@@ -113,6 +114,6 @@ describe('a rollout of', function () {
     await untilPhase(stack, service, 'returned')
     const again = await names.get(`https://${host}/`)
     assert.deepEqual([again.status, again.text], [200, 'one\n'])
-    await removeInstances(service)
+    await removeVersions(stack, service)
   })
 })

@@ -5,7 +5,13 @@ import type { PublicNames } from '../support/public-names.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
-import { publishVersion, sendTraffic, untilPhase, version } from '../support/versioned-service.ts'
+import {
+  publishVersion,
+  removeVersions,
+  sendTraffic,
+  untilPhase,
+  version,
+} from '../support/versioned-service.ts'
 
 const asRoot = process.getuid?.() === 0
 const inTime = { limitMs: 120_000 }
@@ -52,6 +58,7 @@ describe('a rollout', function () {
     await until('the old version answers', async () => (traffic.answers['one'] ?? 0) > 20, inTime)
     assert.equal((await viewOf(stack.api, 'rolled')).uuid, instances[0])
     assert.deepEqual(await traffic.end(), [])
+    await removeVersions(stack, service)
   })
 
   it('goes back by itself from bad versions, with a reason that names what they did', async () => {
@@ -83,6 +90,7 @@ describe('a rollout', function () {
         assert.deepEqual(traffic.answers['bad'], undefined)
         const { instances: left } = await stack.api.one('getServices', { object: service })
         assert.ok(left?.some(({ uuid }) => uuid === instances[0]))
+        await removeVersions(stack, service)
       }),
     )
   })
@@ -105,5 +113,6 @@ describe('a rollout', function () {
     await until('the old version answers', async () => (traffic.answers['one'] ?? 0) > 20, inTime)
     assert.deepEqual(await traffic.end(), [])
     assert.deepEqual((await viewOf(stack.api, 'keeping')).volumes, volumes)
+    await removeVersions(stack, service)
   })
 })

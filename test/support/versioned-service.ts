@@ -61,6 +61,15 @@ export async function untilPhase(stack: Stack, service: string, ...phases: reado
   )
 }
 
+/** Deletes a service with its instances, and the old ones that its rollouts keep. */
+export async function removeVersions(stack: Stack, service: string): Promise<void> {
+  const { instances = [] } = await stack.api.one('getServices', { object: service })
+  const { rollouts } = await stack.api.one('getRollouts', { object: service })
+  const kept = rollouts.flatMap(({ old_instances: old = [] }) => old)
+  for (const { uuid } of [...instances, ...kept]) await stack.api.one('deleteInstances', { object: uuid })
+  await stack.api.one('deleteServices', { object: service })
+}
+
 /** Requests at a pace of their own, whatever the answers. */
 export interface VersionTraffic {
   /** How many requests each version answered since `forget`. */
