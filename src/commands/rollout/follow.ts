@@ -78,9 +78,12 @@ function isOver(rollout: Rollout, wanted: Followed['wanted']): boolean {
   return servingVersion(rollout) !== undefined && !goesBackStill
 }
 
-/** What tells a state of a rollout from another one. */
-function stateOf({ phase, step, percent, since }: Rollout): string {
-  return [phase, step, percent, since].join(' ')
+/**
+ * What tells a state of a rollout from another one. Times have whole seconds, and a rollout may have left a
+ * phase and come back to it within one: then it has a reason.
+ */
+function stateOf({ phase, step, percent, since, reason }: Rollout): string {
+  return [phase, step, percent, since, reason].join(' ')
 }
 
 async function nextState(
