@@ -140,7 +140,7 @@ describe('the console of a stack', function () {
       await page.locator('dialog button.danger').click()
       await untilShown(page, 'crowded has no autoscale any more.')
       await page.goto(`${consoleUrl}console/services/${service?.uuid}`)
-      await untilShown(page, /Who serves\s+1\s+crowded\s+Running\s+Last hour/, vmLimitMs)
+      await untilShown(page, /Who serves\s+1\s+crowded\s+Running\s+Rollouts/, vmLimitMs)
       assert.deepEqual(chromium.faults, [])
     })
   })

@@ -66,7 +66,8 @@ describe('the parts of a stack that root started', () => {
     const file = (...names: readonly string[]) => path.join(dataDir, ...names)
     const readers: Readonly<Record<string, readonly Separate[]>> = {
       [file('keys', 'secret.key')]: ['api', 'worker'],
-      [file('keys', 'gateway-token')]: ['api', 'gateway'],
+      // The worker asks gateways what they counted of a rollout.
+      [file('keys', 'gateway-token')]: ['api', 'worker', 'gateway'],
       [file('keys', 'join-token')]: ['api'],
       [file('keys', 'registry.key')]: ['registry-owner', 'api'],
       [file('keys', 'postgres-password')]: [],
