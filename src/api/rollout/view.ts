@@ -2,7 +2,7 @@ import type { OperationEntry } from '../../contract/operation.ts'
 import type { getRollouts } from '../../contract/rollout/operations.ts'
 import type { RolloutMember, RolloutRow } from '../../db/rollout/row.ts'
 import type { ServiceRow } from '../../db/service/row.ts'
-import type { RolloutOrder } from '../../domain/schedule/action.ts'
+import type { RolloutOrder } from '../../domain/rollout/plan.ts'
 import { isEnded } from '../../domain/rollout/phase.ts'
 import { timestamp } from '../timestamp.ts'
 

@@ -42,6 +42,20 @@ export async function markInstanceDeleted(
   return row
 }
 
+/** Marks several instances deleted, each as `markInstanceDeleted` does. Returns the rows as they were. */
+export async function markInstancesDeleted(
+  db: Db,
+  instances: readonly { readonly uuid: string }[],
+  reason: DeletionReason,
+): Promise<readonly InstanceRow[]> {
+  const deleted: InstanceRow[] = []
+  for (const { uuid } of instances) {
+    const row = await markInstanceDeleted(db, { uuid, reason })
+    if (row !== undefined) deleted.push(row)
+  }
+  return deleted
+}
+
 /** Marks everything in one statement. */
 async function markWithOthers(
   db: Db,

@@ -6,13 +6,13 @@ import { writeEvents, eventObject } from '../event/write.ts'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { Database } from '../database.ts'
 import { countNotified } from '../instance/channel.ts'
-import { markInstanceDeleted } from '../instance/deletion.ts'
+import { markInstancesDeleted } from '../instance/deletion.ts'
 import type { InstanceRow } from '../instance/row.ts'
 import { Refused } from '../refused.ts'
 import type { Db } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
 import { now } from '../sql/time.ts'
-import { rolloutAsker, tellRollout } from './events.ts'
+import { enterPhase, rolloutAsker } from './events.ts'
 import { readRollout, readVersions } from './locked.ts'
 import type { LockedService } from './locked.ts'
 import { swapNames } from './names.ts'
@@ -70,21 +70,11 @@ export async function turnBack(
   const why = `a rollout of ${service.name} went back: ${reason}`
   await giveBack(db, locked, { instances: next, why })
   await restorePersistence(db, rollout)
-  await db
-    .updateTable('rollouts')
-    .set({ phase: RolloutPhase.Returned, since: now, endedAt: now, reason })
-    .where('uuid', '=', rollout.uuid)
-    .execute()
-  await tellRollout(
-    db,
-    { service, rollout },
-    {
-      from: rollout.phase,
-      to: RolloutPhase.Returned,
-      why: `the old version has all traffic again: ${reason}`,
-      ...(asker && { asker }),
-    },
-  )
+  await enterPhase(db, { service, rollout }, RolloutPhase.Returned, {
+    columns: { endedAt: now, reason },
+    why: `the old version has all traffic again: ${reason}`,
+    ...(asker && { asker }),
+  })
   return next
 }
 
@@ -101,31 +91,17 @@ export async function forget(
     why: `the old version of ${service.name} is not kept any more: ${why}`,
     asker: rolloutAsker(service.name),
   }
-  const deleted: InstanceRow[] = []
-  for (const { uuid } of kept) {
-    const row = await markInstanceDeleted(db, { uuid, reason })
-    if (row !== undefined) deleted.push(row)
-  }
+  const deleted = await markInstancesDeleted(db, kept, reason)
   await db
     .updateTable('instances')
     .set({ replaces: null })
     .where('serviceUuid', '=', service.uuid)
     .where('replaces', '=', anyOf(kept.map(({ uuid }) => uuid)))
     .execute()
-  await db
-    .updateTable('rollouts')
-    .set({ phase: RolloutPhase.Done, since: now, endedAt: now })
-    .where('uuid', '=', rollout.uuid)
-    .execute()
-  await tellRollout(
-    db,
-    { service, rollout },
-    {
-      from: rollout.phase,
-      to: RolloutPhase.Done,
-      why: `the old version is deleted: ${why}`,
-    },
-  )
+  await enterPhase(db, { service, rollout }, RolloutPhase.Done, {
+    columns: { endedAt: now },
+    why: `the old version is deleted: ${why}`,
+  })
   return deleted
 }
 
@@ -140,12 +116,7 @@ export async function deleteLeft({ db }: Database, rolloutUuid: string): Promise
       .where('deletedAt', 'is', null)
       .execute()
     const reason = { why: 'it was kept for a service that is deleted', asker: thePlatform }
-    const deleted: InstanceRow[] = []
-    for (const { uuid } of left) {
-      const row = await markInstanceDeleted(db, { uuid, reason })
-      if (row !== undefined) deleted.push(row)
-    }
-    return deleted
+    return markInstancesDeleted(db, left, reason)
   })
 }
 

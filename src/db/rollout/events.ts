@@ -1,9 +1,12 @@
+import type { UpdateObject } from 'kysely'
 import type { News } from '../../domain/event/news.ts'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { Asker } from '../../domain/event/asker.ts'
 import { AskerKind } from '../../domain/event/asker.ts'
+import type { RolloutPhase } from '../../domain/rollout/phase.ts'
 import { eventObject, writeEvents } from '../event/write.ts'
-import type { Db } from '../schema/tables.ts'
+import type { Db, Tables } from '../schema/tables.ts'
+import { now } from '../sql/time.ts'
 import type { RolloutRow } from './row.ts'
 
 export interface RolledService {
@@ -32,4 +35,28 @@ export async function tellRollout(
       facts: { rollout: of.rollout.uuid, ...facts },
     },
   ])
+}
+
+/**
+ * Writes the phase that a rollout enters, with the columns that change with it, and the event that tells why.
+ */
+export async function enterPhase(
+  db: Db,
+  of: RolledService & { readonly rollout: Pick<RolloutRow, 'uuid' | 'phase'> },
+  to: RolloutPhase,
+  {
+    columns = {},
+    ...news
+  }: Pick<News, 'why' | 'facts'> & {
+    readonly asker?: Asker
+    readonly columns?: UpdateObject<Tables, 'rollouts', 'rollouts'>
+  },
+): Promise<void> {
+  const { rollout } = of
+  await db
+    .updateTable('rollouts')
+    .set({ phase: to, since: now, ...columns })
+    .where('uuid', '=', rollout.uuid)
+    .execute()
+  await tellRollout(db, of, { from: rollout.phase, to, ...news })
 }

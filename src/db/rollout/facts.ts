@@ -1,5 +1,5 @@
 import { InstanceState } from '../../domain/instance/state.ts'
-import type { RolloutFacts, RolloutInstance, StepTraffic } from '../../domain/rollout/decision.ts'
+import type { RolloutFacts, RolloutInstance } from '../../domain/rollout/decision.ts'
 import { RolloutPhase } from '../../domain/rollout/phase.ts'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import type { Database } from '../database.ts'
@@ -66,8 +66,6 @@ export async function readRolloutFacts({ db }: Database, uuid: string): Promise<
     },
   }
 }
-
-export type { StepTraffic }
 
 /** The instances that the new ones replace, attached or kept. Autoscale's clones are not among them. */
 function oldOf({ next, present, kept }: Versions): readonly InstanceRow[] {

@@ -2,9 +2,9 @@ import { RolloutPhase } from '../../domain/rollout/phase.ts'
 import { json } from '../postgres-client.ts'
 import type { Db } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
-import { fromNow, now } from '../sql/time.ts'
+import { fromNow } from '../sql/time.ts'
 import { giveBack, pairsOf, restorePersistence, undivide } from './ending.ts'
-import { tellRollout } from './events.ts'
+import { enterPhase } from './events.ts'
 import { readVersions } from './locked.ts'
 import type { LockedService } from './locked.ts'
 import { swapNames } from './names.ts'
@@ -26,20 +26,10 @@ export async function finish(db: Db, locked: LockedService, rollout: RolloutRow)
   await undivide(db, service.uuid)
   await restorePersistence(db, rollout)
   const { keepMs } = rollout.plan
-  await db
-    .updateTable('rollouts')
-    .set({ phase: RolloutPhase.Kept, since: now, keptUntil: fromNow(keepMs), progress: json({}) })
-    .where('uuid', '=', rollout.uuid)
-    .execute()
-  await tellRollout(
-    db,
-    { service, rollout },
-    {
-      from: rollout.phase,
-      to: RolloutPhase.Kept,
-      why: `the new version serves, and the old one is kept for ${keepMs / 1_000} s`,
-    },
-  )
+  await enterPhase(db, { service, rollout }, RolloutPhase.Kept, {
+    columns: { keptUntil: fromNow(keepMs), progress: json({}) },
+    why: `the new version serves, and the old one is kept for ${keepMs / 1_000} s`,
+  })
 }
 
 /** The old version is with no service; the new one is like any other instance. */
@@ -95,29 +85,17 @@ export async function goBack(
       .set({ rolloutUuid: rollout.uuid, rolloutPercent: 100, rolloutHeld: false, persistent: true })
       .where('uuid', '=', service.uuid)
       .execute()
-  } else {
-    // The old version gets the traffic at once, unless it has stopped for the new one.
-    const mayServe = !rollout.hasVolumes
-    if (mayServe)
-      await db.updateTable('services').set({ rolloutPercent: 0 }).where('uuid', '=', service.uuid).execute()
+  } else if (!rollout.hasVolumes) {
+    // The old version gets the traffic at once. With volumes, it may have stopped for the new one.
+    await db.updateTable('services').set({ rolloutPercent: 0 }).where('uuid', '=', service.uuid).execute()
   }
   const revives =
     isKept || (rollout.hasVolumes && (service.rolloutHeld || rollout.phase === RolloutPhase.Baking))
-  await db
-    .updateTable('rollouts')
-    .set({ phase: RolloutPhase.Returning, since: now, progress: json({}), revives, reason })
-    .where('uuid', '=', rollout.uuid)
-    .execute()
-  await tellRollout(
-    db,
-    { service, rollout },
-    {
-      from: rollout.phase,
-      to: RolloutPhase.Returning,
-      why: `it goes back: ${reason}`,
-      ...(rollout.recalledBy !== null && { asker: rollout.recalledBy }),
-    },
-  )
+  await enterPhase(db, { service, rollout }, RolloutPhase.Returning, {
+    columns: { progress: json({}), revives, reason },
+    why: `it goes back: ${reason}`,
+    ...(rollout.recalledBy !== null && { asker: rollout.recalledBy }),
+  })
 }
 
 /** The old version does not come up, so the new one stays, and the old one is kept as before. */
@@ -131,18 +109,8 @@ export async function stay(
   await setApart(db, { rollout, oldUuids, nextUuids: next.map(({ uuid }) => uuid) })
   await undivide(db, service.uuid)
   await restorePersistence(db, rollout)
-  await db
-    .updateTable('rollouts')
-    .set({ phase: RolloutPhase.Kept, since: now, progress: json({}), recalledBy: null, reason })
-    .where('uuid', '=', rollout.uuid)
-    .execute()
-  await tellRollout(
-    db,
-    { service, rollout },
-    {
-      from: rollout.phase,
-      to: RolloutPhase.Kept,
-      why: `it can not go back, and the new version stays: ${reason}`,
-    },
-  )
+  await enterPhase(db, { service, rollout }, RolloutPhase.Kept, {
+    columns: { progress: json({}), recalledBy: null, reason },
+    why: `it can not go back, and the new version stays: ${reason}`,
+  })
 }

@@ -14,7 +14,7 @@ import type { WriteRefusal } from '../refused.ts'
 import type { Db } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
 import { forget, pairsOf, setMaster, turnBack } from './ending.ts'
-import { tellRollout } from './events.ts'
+import { enterPhase, tellRollout } from './events.ts'
 import { finish, goBack, stay } from './finishing.ts'
 import { lockService, readRollout, readVersions } from './locked.ts'
 import type { LockedService } from './locked.ts'
@@ -117,21 +117,11 @@ async function give(db: Db, { locked, rollout }: Moved): Promise<void> {
     const master = next.find(({ replaces }) => replaces === masterUuid)
     if (master !== undefined) await setMaster(db, service.uuid, master.uuid)
   }
-  await db
-    .updateTable('rollouts')
-    .set({ phase: RolloutPhase.Baking, since: now, progress: json(checksOf(rollout)) })
-    .where('uuid', '=', rollout.uuid)
-    .execute()
-  await tellRollout(
-    db,
-    { service, rollout },
-    {
-      from: rollout.phase,
-      to: RolloutPhase.Baking,
-      why: `its instances are healthy: the new version gets ${percent} % of the traffic`,
-      facts: { percent },
-    },
-  )
+  await enterPhase(db, { service, rollout }, RolloutPhase.Baking, {
+    columns: { progress: json(checksOf(rollout)) },
+    why: `its instances are healthy: the new version gets ${percent} % of the traffic`,
+    facts: { percent },
+  })
 }
 
 async function nextStep(db: Db, { rollout }: Moved): Promise<void> {

@@ -29,6 +29,11 @@ export interface CheckPlan {
   readonly limitMs: number
 }
 
+/** A plan as it is asked for. Without a port, the check asks the first one that is published. */
+export type RolloutOrder = Omit<RolloutPlan, 'check'> & {
+  readonly check: Omit<CheckPlan, 'port'> & { readonly port?: number }
+}
+
 export const defaultCanary = [100] as const
 export const defaultBakeMs = 30_000
 export const defaultMaxErrorPercent = 5

@@ -1,4 +1,4 @@
-import type { CheckPlan, RolloutPlan } from '../rollout/plan.ts'
+import type { RolloutOrder } from '../rollout/plan.ts'
 import type { VolumeMount } from '../volume/state.ts'
 
 /** What a schedule does each time. */
@@ -56,11 +56,6 @@ export interface RolloutAction {
   readonly removedVariables: readonly string[]
   readonly plan: RolloutOrder
   readonly supersede: boolean
-}
-
-/** How the new version is brought in. Without a port, the check asks the first one that is published. */
-export type RolloutOrder = Omit<RolloutPlan, 'check'> & {
-  readonly check: Omit<CheckPlan, 'port'> & { readonly port?: number }
 }
 
 export type RunVolume = { readonly mount: VolumeMount } & (
