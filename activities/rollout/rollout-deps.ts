@@ -1,3 +1,4 @@
+import type { InstanceOrders } from '../instance-orders.ts'
 import type { CreateInstancesDeps } from '../../src/db/instance/create.ts'
 import type { Asker } from '../../src/domain/event/asker.ts'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
@@ -5,28 +6,15 @@ import type { CheckResult, InstanceCheck } from '../../src/domain/rollout/check.
 import type { TrafficAnswer } from '../../src/domain/service/service-traffic.ts'
 
 export interface RolloutDeps extends CreateInstancesDeps {
-  readonly instances: InstanceOrders
+  readonly instances: RolloutOrders
   readonly hosts: InstanceChecks
   readonly gateways: TrafficCounts
   readonly nowMs: () => number
 }
 
-/**
- * The calls to workflows of instances that a rollout needs. `InstanceControl` in `src/control` says what each
- * call does.
- */
-export interface InstanceOrders {
-  ensureStarted(settings: InstanceSettings): Promise<void>
-  /** Throws `InstanceGone` if the instance is being deleted. */
-  start(settings: InstanceSettings, requestId: string, asker: Asker): Promise<unknown>
-  /** Throws `InstanceGone` if the instance is being deleted. */
-  stop(
-    settings: InstanceSettings,
-    request: { readonly force: boolean; readonly drainTimeoutMs: number; readonly asker: Asker },
-    requestId: string,
-  ): Promise<unknown>
+/** The calls to workflows of instances. */
+export interface RolloutOrders extends InstanceOrders {
   retire(settings: InstanceSettings, drainMs: number, requestId: string, asker: Asker): Promise<void>
-  delete(settings: InstanceSettings): Promise<void>
 }
 
 /** The checks that hosts make of their instances. */

@@ -1,20 +1,15 @@
-import { writeAsked } from '../../src/db/instance/asked-event.ts'
-import { refusalWords } from '../../src/db/autoscale/clone-insert.ts'
-import { releaseLive, reserveLive } from '../../src/db/instance/instances.ts'
-import { markWorkflowStarted } from '../../src/db/instance/records.ts'
 import type { InstanceRow } from '../../src/db/instance/row.ts'
 import { workflowSettings } from '../../src/db/instance/settings.ts'
 import { rolloutAsker } from '../../src/db/rollout/events.ts'
 import type { ReadRollout } from '../../src/db/rollout/facts.ts'
 import { noteProgress, withAsked } from '../../src/db/rollout/moves.ts'
 import type { Asker } from '../../src/domain/event/asker.ts'
-import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
-import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { Side } from '../../src/domain/rollout/decision.ts'
 import { isWorthACheck } from '../../src/domain/rollout/decision.ts'
 import { handOverDrainMs, retireDrainMs } from '../../src/domain/rollout/plan.ts'
 import type { RolloutProgress } from '../../src/domain/rollout/progress.ts'
+import { beginLife, orderInstance } from '../instance-orders.ts'
 import type { RolloutDeps } from './rollout-deps.ts'
 
 // The moves of a rollout that concern hosts and workflows. Requests are numbered after the rollout and its
@@ -39,8 +34,10 @@ export async function order(
     if ((kind === 'start') !== isStopped) continue
     const requestId = `${of.rollout.uuid}/${of.rollout.phase}/${kind}/${row.uuid}`
     const drainMs = of.facts.isHeld ? handOverDrainMs : retireDrainMs
-    const why = await orderOne(deps, row, { kind, requestId, asker, drainMs })
-    if (why !== undefined) return { uuid: row.uuid, name: row.name, why }
+    const why = 'a rollout of its service asked for it'
+    const asked = await orderInstance(deps, row, { kind, requestId, asker, drainMs, why })
+    // What is being deleted is stopped by that, and is missed at the next look.
+    if (asked.kind === 'refused') return { uuid: row.uuid, name: row.name, why: asked.why }
   }
   await noteProgress(deps.database, of.rollout, (before) => withAsked(before, `${kind}-${side}`))
   return undefined
@@ -60,36 +57,6 @@ export async function noteFailed(
 
 function askerOf({ serviceName }: ReadRollout): Asker {
   return rolloutAsker(serviceName)
-}
-
-async function orderOne(
-  { database, instances }: RolloutDeps,
-  row: InstanceRow,
-  how: {
-    readonly kind: 'start' | 'stop'
-    readonly requestId: string
-    readonly asker: Asker
-    readonly drainMs: number
-  },
-): Promise<string | undefined> {
-  const { kind, requestId, asker, drainMs } = how
-  const settings = workflowSettings(row)
-  if (kind === 'start') {
-    const reserved = await reserveLive(database, row.userUuid, row.uuid)
-    if (!reserved.ok) return refusalWords(reserved.refusal)
-  }
-  try {
-    if (kind === 'start') await instances.start(settings, requestId, asker)
-    else await instances.stop(settings, { force: false, drainTimeoutMs: drainMs, asker }, requestId)
-  } catch (error) {
-    if (kind === 'start') await releaseLive(database, row.uuid)
-    // What is being deleted is stopped by that, and is missed at the next look.
-    if (error instanceof InstanceGone) return undefined
-    throw error
-  }
-  const asked = kind === 'start' ? UserEventKind.InstanceStart : UserEventKind.InstanceStop
-  await writeAsked(database, row, { kind: asked, why: 'a rollout of its service asked for it', asker })
-  return undefined
 }
 
 /** Has hosts check the instances of a side that are not healthy yet, and notes what they found. */
@@ -145,16 +112,15 @@ async function checkOne(
  * those that are not reached.
  */
 export async function tell(
-  { instances, database }: RolloutDeps,
+  deps: RolloutDeps,
   of: ReadRollout,
   { rows, what }: { readonly rows: readonly InstanceRow[]; readonly what: 'begin' | 'retire' | 'delete' },
 ): Promise<void> {
+  const { instances } = deps
   for (const row of rows) {
     const settings = workflowSettings(row)
-    if (what === 'begin') {
-      await instances.ensureStarted({ ...settings, asker: askerOf(of) })
-      await markWorkflowStarted(database, [row.uuid])
-    } else if (what === 'delete') await instances.delete(settings)
+    if (what === 'begin') await beginLife(deps, row, askerOf(of))
+    else if (what === 'delete') await instances.delete(settings)
     else await instances.retire(settings, retireDrainMs, `${of.rollout.uuid}/retire`, askerOf(of))
   }
 }

@@ -1,16 +1,12 @@
-import { refusalWords } from '../../src/db/autoscale/clone-insert.ts'
-import { writeAsked } from '../../src/db/instance/asked-event.ts'
-import { findInstances, releaseLive, reserveLive } from '../../src/db/instance/instances.ts'
+import { findInstances } from '../../src/db/instance/instances.ts'
 import type { InstanceRow } from '../../src/db/instance/row.ts'
-import { workflowSettings } from '../../src/db/instance/settings.ts'
 import { runAsker } from '../../src/db/schedule/runs.ts'
 import type { RunEnd, RunRow } from '../../src/db/schedule/runs.ts'
 import type { ScheduleRow } from '../../src/db/schedule/row.ts'
-import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
-import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
 import { ScheduleActionType } from '../../src/domain/schedule/action.ts'
 import type { StartAction, StopAction } from '../../src/domain/schedule/action.ts'
 import { RunResult } from '../../src/domain/schedule/run.ts'
+import { orderInstance } from '../instance-orders.ts'
 import type { ScheduleRunDeps } from './run-deps.ts'
 
 interface Run {
@@ -49,26 +45,14 @@ async function order(
   { action, row }: { readonly action: StartAction | StopAction; readonly row: InstanceRow },
 ): Promise<string | undefined> {
   const asker = runAsker(schedule)
-  const settings = workflowSettings(row)
-  const requestId = `${run.uuid}/${row.uuid}`
   const isStart = action.type === ScheduleActionType.Start
-  if (isStart) {
-    const reserved = await reserveLive(deps.database, row.userUuid, row.uuid)
-    if (!reserved.ok) return refusalWords(reserved.refusal)
-  }
-  try {
-    if (isStart) await deps.instances.start(settings, requestId, asker)
-    else {
-      const request = { force: false, drainTimeoutMs: action.drainMs, asker }
-      await deps.instances.stop(settings, request, requestId)
-    }
-  } catch (error) {
-    if (isStart) await releaseLive(deps.database, row.uuid)
-    if (error instanceof InstanceGone) return 'it is being deleted'
-    throw error
-  }
-  const kind = isStart ? UserEventKind.InstanceStart : UserEventKind.InstanceStop
-  const why = `schedule ${schedule.name} asked for it`
-  await writeAsked(deps.database, row, { kind, why, asker })
-  return undefined
+  const asked = await orderInstance(deps, row, {
+    kind: isStart ? 'start' : 'stop',
+    drainMs: isStart ? 0 : action.drainMs,
+    requestId: `${run.uuid}/${row.uuid}`,
+    asker,
+    why: `schedule ${schedule.name} asked for it`,
+  })
+  if (asked.kind === 'gone') return 'it is being deleted'
+  return asked.kind === 'refused' ? asked.why : undefined
 }

@@ -1,5 +1,3 @@
-import { markWorkflowStarted } from '../../src/db/instance/records.ts'
-import { workflowSettings } from '../../src/db/instance/settings.ts'
 import { Refused } from '../../src/db/refused.ts'
 import { createRollout } from '../../src/db/rollout/create.ts'
 import { recallRollout } from '../../src/db/rollout/moves.ts'
@@ -13,6 +11,7 @@ import type { InstanceConfiguration } from '../../src/domain/instance/change.ts'
 import { findProcessExcess } from '../../src/domain/instance/process-size.ts'
 import type { RolloutAction } from '../../src/domain/schedule/action.ts'
 import { afterRollout } from '../../src/domain/schedule/rollout.ts'
+import { beginLife } from '../instance-orders.ts'
 import type { ScheduleRunDeps } from './run-deps.ts'
 
 /**
@@ -46,10 +45,7 @@ export async function beginRollout(
   if (!outcome.ok) return deps.refusalSentence(outcome.refusal)
   const { rollout, instances } = outcome.value
   // The sweep starts what is not reached here.
-  for (const row of instances) {
-    await deps.instances.ensureStarted({ ...workflowSettings(row), asker })
-    await markWorkflowStarted(database, [row.uuid])
-  }
+  for (const row of instances) await beginLife(deps, row, asker)
   await deps.rollouts.ensureStarted({ rolloutUuid: rollout.uuid, serviceName: service.name, userUuid })
   await markRolloutStarted(database, [rollout.uuid])
   return undefined

@@ -1,8 +1,7 @@
+import type { InstanceOrders } from '../instance-orders.ts'
 import type { CreateInstancesDeps } from '../../src/db/instance/create.ts'
 import type { WriteRefusal } from '../../src/db/refused.ts'
-import type { Asker } from '../../src/domain/event/asker.ts'
 import type { LogWindow } from '../../src/domain/host/api-protocol.ts'
-import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
 import type { RolloutSettings } from '../../src/domain/rollout/settings.ts'
 import type { VolumeSettings } from '../../src/domain/volume/settings.ts'
 
@@ -32,23 +31,6 @@ export interface RunBounds {
 export interface RolloutOrders {
   ensureStarted(settings: RolloutSettings): Promise<void>
   lookAgain(rolloutUuid: string): Promise<void>
-}
-
-/**
- * The calls to workflows of instances that a run needs. `InstanceControl` in `src/control` says what each
- * call does.
- */
-export interface InstanceOrders {
-  ensureStarted(settings: InstanceSettings): Promise<void>
-  /** Throws `InstanceGone` if the instance is being deleted. */
-  start(settings: InstanceSettings, requestId: string, asker: Asker): Promise<unknown>
-  /** Throws `InstanceGone` if the instance is being deleted. */
-  stop(
-    settings: InstanceSettings,
-    request: { readonly force: boolean; readonly drainTimeoutMs: number; readonly asker: Asker },
-    requestId: string,
-  ): Promise<unknown>
-  delete(settings: InstanceSettings): Promise<void>
 }
 
 /** The logs that the hosts keep. */

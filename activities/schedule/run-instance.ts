@@ -1,6 +1,4 @@
-import { markWorkflowStarted } from '../../src/db/instance/records.ts'
 import type { InstanceRow } from '../../src/db/instance/row.ts'
-import { workflowSettings } from '../../src/db/instance/settings.ts'
 import { insertInstanceOfRun, runAsker } from '../../src/db/schedule/runs.ts'
 import type { RunRow } from '../../src/db/schedule/runs.ts'
 import { openScheduleEnv } from '../../src/db/schedule/row.ts'
@@ -13,6 +11,7 @@ import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { nameSuffixLength, replicaName } from '../../src/domain/object-name.ts'
 import { toPlainText } from '../../src/domain/plain-text.ts'
 import type { RunAction } from '../../src/domain/schedule/action.ts'
+import { beginLife } from '../instance-orders.ts'
 import type { ScheduleRunDeps } from './run-deps.ts'
 
 /** How long after its end the log of an instance is waited for, if its host does not answer. */
@@ -43,12 +42,12 @@ export async function makeInstance(
     ...(volume !== undefined && { volume }),
   })
   if (!made.ok) return deps.refusalSentence(made.refusal)
-  if (made.instance !== undefined) await beginLife(deps, made.instance, schedule)
+  if (made.instance !== undefined) await beginLives(deps, made.instance, schedule)
   return undefined
 }
 
 /** Starts the workflows of a new instance and its volume. The sweep starts them if this is not reached. */
-async function beginLife(deps: ScheduleRunDeps, row: InstanceRow, schedule: ScheduleRow): Promise<void> {
+async function beginLives(deps: ScheduleRunDeps, row: InstanceRow, schedule: ScheduleRow): Promise<void> {
   if (row.volumeUuid !== null) {
     const [volume] = await findVolumes(deps.database, row.userUuid, [{ uuid: row.volumeUuid }])
     if (volume !== undefined && !volume.persistent) {
@@ -56,8 +55,7 @@ async function beginLife(deps: ScheduleRunDeps, row: InstanceRow, schedule: Sche
       await markVolumeWorkflowStarted(deps.database, [volume.uuid])
     }
   }
-  await deps.instances.ensureStarted({ ...workflowSettings(row), asker: runAsker(schedule) })
-  await markWorkflowStarted(deps.database, [row.uuid])
+  await beginLife(deps, row, runAsker(schedule))
 }
 
 /**
