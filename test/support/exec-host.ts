@@ -38,7 +38,7 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 function runningLeases(held: Set<string>): LeasesForHolds {
   return {
     connect: () => undefined,
-    disconnect: (line) => void held.delete(line.gatewayId),
+    leave: (line) => void held.delete(line.gatewayId),
     noteReported: () => undefined,
     hear: (line, instance, event) => {
       if (event.kind !== 'open') return

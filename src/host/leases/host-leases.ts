@@ -119,14 +119,22 @@ export class HostLeases {
 
   /** `closed`: the gateway itself has closed the connection, as its end does. */
   disconnect(line: GatewayLine, lastWordMs: number, closed = false): void {
+    this.#lose(line, { keptUntilMs: lastWordMs + leaseKeptMs, closed })
+  }
+
+  /** Ends a line that has nothing under way any more. Its leases are over at once, and no drain waits for them. */
+  leave(line: GatewayLine): void {
+    this.#lose(line, { keptUntilMs: 0, closed: true })
+  }
+
+  #lose(line: GatewayLine, how: { readonly keptUntilMs: number; readonly closed: boolean }): void {
     const { gatewayId: gateway } = line
     if (this.#lines.get(gateway) !== line) return
     this.#lines.delete(gateway)
     this.#reports.lost(line)
-    const keptUntilMs = lastWordMs + leaseKeptMs
     for (const entry of this.#entries.values()) {
       entry.loads.forget(gateway)
-      if (isKnown(entry, gateway)) this.tell(entry, { kind: 'lost', gateway, keptUntilMs, closed })
+      if (isKnown(entry, gateway)) this.tell(entry, { kind: 'lost', gateway, ...how })
     }
   }
 

@@ -2,7 +2,7 @@ import type { HostMessage, OpenLease, OpenRefusal } from '../../domain/standby/l
 import type { GatewayLine, HostLeases } from './host-leases.ts'
 
 /** What a hold needs of the leases of its host. */
-export type LeasesForHolds = Pick<HostLeases, 'connect' | 'disconnect' | 'hear' | 'noteReported'>
+export type LeasesForHolds = Pick<HostLeases, 'connect' | 'leave' | 'hear' | 'noteReported'>
 
 export interface HoldRequest {
   readonly instance: string
@@ -89,7 +89,7 @@ export class InstanceHold implements GatewayLine {
     const { gatewayId: gateway } = this
     const returned = { kind: 'returned', gateway, epoch: this.#epoch, quietMs: 0 } as const
     this.#leases.hear(this, this.#request.instance, returned)
-    this.#leases.disconnect(this, Date.now(), true)
+    this.#leases.leave(this)
   }
 
   send(message: HostMessage | Promise<HostMessage>): void {

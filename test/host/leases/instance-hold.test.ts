@@ -61,6 +61,14 @@ describe('a program of a user, to the lease of its instance', function () {
     hold.release()
   })
 
+  it('does not hold up a drain once it is released', async () => {
+    await scene.running(cold)
+    const { hold } = await take()
+    hold.release()
+    assert.deepEqual(scene.hostLease.leases, [])
+    await scene.live.agent.drain(boot)
+  })
+
   it('hears of the end of its boot, and does not take a drain for it', async () => {
     await scene.running(cold)
     const { hold } = await take()
