@@ -52,12 +52,19 @@ export interface ControlActivities {
   }): Promise<boolean>
 }
 
-export function createControlActivities({ database }: { readonly database: Database }): ControlActivities {
+export interface ControlDeps {
+  readonly database: Database
+  /** Has a rollout look at once that may wait for a state. Without it, the rollout looks when its time comes. */
+  readonly lookAgain?: (rolloutUuid: string) => void
+}
+
+export function createControlActivities({ database, lookAgain }: ControlDeps): ControlActivities {
   return {
     async recordInstance({ instanceUuid, revision, projection, news }) {
-      await span(instanceUuid, `worker: write of ${projection.state}`, () =>
+      const { rolloutUuid } = await span(instanceUuid, `worker: write of ${projection.state}`, () =>
         recordInstance(database, { uuid: instanceUuid, revision, news }, projection),
       )
+      if (rolloutUuid !== undefined) lookAgain?.(rolloutUuid)
     },
     async hideInstance({ instanceUuid }) {
       await markEphemeralDeleted(database, instanceUuid)

@@ -73,11 +73,19 @@ const observer = createServiceObserver({
     failed: (error) => log.warn({ err: error }, 'autoscaled services can not be looked at'),
   },
 })
+/** Nobody waits for it: if it fails, the rollout looks when its time comes. */
+const lookAgain = (rolloutUuid: string): void => {
+  control.rollouts
+    .lookAgain(rolloutUuid)
+    .catch((error: unknown) =>
+      log.warn({ err: error, rollout: rolloutUuid }, 'a rollout was not told of a state'),
+    )
+}
 const stopping = new AbortController()
 const worker = new ControlWorker({
   place,
   activities: {
-    ...metrics.countActivities(createControlActivities({ database })),
+    ...metrics.countActivities(createControlActivities({ database, lookAgain })),
     ...createCertificateActivities({
       database,
       secretBox,

@@ -8,12 +8,17 @@ import type { Tables } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
 import { countNotified } from './channel.ts'
 
+export interface RecordedInstance {
+  readonly isWritten: boolean
+  /** The rollout of its service that is under way, and may wait for this state. */
+  readonly rolloutUuid?: string
+}
+
 /**
  * Writes the projection that the workflow decided, and notifies those who wait for it. A revision that is
  * not greater than the row's is out of date or a repeat and changes nothing. Nothing happens either if the
- * row is gone. Returns whether the projection was written. A live state ends the reservation of its start,
- * so that the reservation can not outlast the next stop. The news are written as the user's events if the
- * projection is.
+ * row is gone. A live state ends the reservation of its start, so that the reservation can not outlast the
+ * next stop. The news are written as the user's events if the projection is.
  */
 export async function recordInstance(
   { db }: Database,
@@ -23,9 +28,9 @@ export async function recordInstance(
     news = [],
   }: { readonly uuid: string; readonly revision: number; readonly news?: readonly News[] | undefined },
   projection: InstanceProjection,
-): Promise<boolean> {
+): Promise<RecordedInstance> {
   const { state } = projection
-  const { count } = await db
+  const { count, rolloutUuid } = await db
     .with('changed', (db) =>
       db
         .updateTable('instances')
@@ -39,13 +44,18 @@ export async function recordInstance(
         .$if(endsHeld(projection), (query) => query.set(heldNoMore(projection)))
         .where('uuid', '=', uuid)
         .where('revision', '<', revision)
-        .returning(['uuid', 'name', 'userUuid']),
+        .returning(['uuid', 'name', 'userUuid', 'serviceUuid']),
     )
     .with('told', (db) => insertNewsOfChanged(db, news))
     .selectFrom('changed')
-    .select((eb) => countNotified(eb.ref('changed.uuid')).as('count'))
+    .leftJoin('services', 'services.uuid', 'changed.serviceUuid')
+    .select((eb) => [
+      countNotified(eb.ref('changed.uuid')).as('count'),
+      // PostgreSQL has no least UUID.
+      eb.fn.min<string | null>(eb.cast<string>('services.rolloutUuid', 'text')).as('rolloutUuid'),
+    ])
     .executeTakeFirstOrThrow()
-  return count > 0
+  return { isWritten: count > 0, ...(rolloutUuid !== null && { rolloutUuid }) }
 }
 
 /** Whether the boot that had more than the present configuration says may be over. */

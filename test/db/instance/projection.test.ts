@@ -89,7 +89,8 @@ describe('the projection of an instance', () => {
 
   it('is what was recorded, field by field', async () => {
     const [row] = await addInstances()
-    assert.equal(await recordInstance(database, { uuid: row!.uuid, revision: 7 }, running), true)
+    const recorded = await recordInstance(database, { uuid: row!.uuid, revision: 7 }, running)
+    assert.deepEqual(recorded, { isWritten: true })
     const { startedAtMs, ...fields } = running
     const expected = { ...row, ...fields, startedAt: new Date(startedAtMs!), revision: 7 }
     assert.deepEqual(await read(row!.uuid), expected)
@@ -118,12 +119,12 @@ describe('the projection of an instance', () => {
           const [row] = await addInstances()
           let highest = 0
           for (const revision of revisions) {
-            const written = await recordInstance(
+            const { isWritten } = await recordInstance(
               database,
               { uuid: row!.uuid, revision },
               { ...running, startCount: revision },
             )
-            assert.equal(written, revision > highest)
+            assert.equal(isWritten, revision > highest)
             highest = Math.max(highest, revision)
             assert.equal((await read(row!.uuid))?.startCount, highest)
           }
@@ -137,7 +138,8 @@ describe('the projection of an instance', () => {
   it('of an instance that is gone is not recorded', async () => {
     const [row] = await addInstances()
     await removeInstanceRow(database, row!.uuid)
-    assert.equal(await recordInstance(database, { uuid: row!.uuid, revision: 1 }, running), false)
+    const recorded = await recordInstance(database, { uuid: row!.uuid, revision: 1 }, running)
+    assert.deepEqual(recorded, { isWritten: false })
   })
 
   it('no start is admitted that would pass a live quota, however many starts come at once', async () => {

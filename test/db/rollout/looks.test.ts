@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
+import { createControlActivities } from '../../../activities/control-activities.ts'
 import { measureStep } from '../../../activities/rollout/traffic.ts'
 import type { RolloutDeps } from '../../../activities/rollout/rollout-deps.ts'
 import { markDeleted } from '../../../src/db/instance/instances.ts'
@@ -11,6 +12,14 @@ import { testPlan } from '../../support/rollout-rows.ts'
 const volume = { mount: { at: '/data', readonly: false }, made: { sizeMb: 16 } }
 const give = { kind: 'give' } as const
 const finish = { kind: 'finish' } as const
+const running = {
+  state: InstanceState.Running,
+  boot: 1,
+  startCount: 1,
+  restartCount: 0,
+  restartAttempt: 0,
+  uptimeMs: 0,
+}
 const intervalMs = testPlan.check.intervalMs
 
 describe('a look at a rollout', () => {
@@ -40,6 +49,25 @@ describe('a look at a rollout', () => {
       { uuid: instances[0]!.uuid, asked },
       { uuid: instances[0]!.uuid, asked },
     ])
+  })
+
+  it('is due at once when an instance of either version has a new state, and only then', async () => {
+    const user = await newUser()
+    const [service, other] = [await published(user), await published(user, { name: 'beside' })]
+    const { rollout: of, instances } = await begun(service)
+    const asked: string[] = []
+    const records = createControlActivities({
+      database: world.database(),
+      lookAgain: (uuid) => asked.push(uuid),
+    })
+    const record = ({ uuid }: { readonly uuid: string }, revision: number) =>
+      records.recordInstance({ instanceUuid: uuid, revision, projection: running })
+    await record(instances[0]!, 1_000)
+    await record(service.instances[0]!, 1_000)
+    assert.deepEqual(asked, [of.uuid, of.uuid])
+    await record(instances[0]!, 999)
+    await record(other.instances[0]!, 1_000)
+    assert.equal(asked.length, 2)
   })
 
   it('counts checks anew after one that failed, and names the host that does not answer', async () => {

@@ -99,7 +99,7 @@ describe('all calls on volumes', () => {
     async tellInstance({ instances }, pick) {
       const row = instances[pick(instances.length)]
       const state = pick(5) === 0 ? InstanceState.Running : InstanceState.Stopped
-      return row !== undefined && tellInstance(row, state)
+      return row !== undefined && (await tellInstance(row, state)).isWritten
     },
     async end({ user, instances }, pick) {
       const row = instances[pick(instances.length)]
