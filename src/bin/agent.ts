@@ -165,7 +165,7 @@ const leaseServer = new LeaseServer({
   nowMs: Date.now,
 })
 const execServer = new ExecServer({ agentSecret, leases: agent.leases, vmm: drivers.vmm, log })
-const checks = new InstanceChecks({ leases: agent.leases, entries })
+const checks = new InstanceChecks({ leases: agent.leases, entries, nowMs: Date.now })
 const consoleWaits = new ConsoleWaits()
 const server = createAgentServer({
   agentSecret,

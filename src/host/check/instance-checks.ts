@@ -1,5 +1,6 @@
 import { maxHostChecks } from '../../domain/rollout/check.ts'
 import type { CheckResult, InstanceCheck } from '../../domain/rollout/check.ts'
+import type { StartReport } from '../../domain/instance/start-report.ts'
 import { checkLeasePrefix } from '../../domain/standby/lease-protocol.ts'
 import type { OpenRefusal } from '../../domain/standby/lease-protocol.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
@@ -14,14 +15,17 @@ import { probeApplication } from './application-probe.ts'
 export class InstanceChecks {
   readonly #leases: LeasesForHolds
   readonly #entries: ReadonlyMap<string, Pick<InstanceEntry, 'record'>>
+  readonly #nowMs: () => number
   #running = 0
 
   constructor(options: {
     readonly leases: LeasesForHolds
     readonly entries: ReadonlyMap<string, Pick<InstanceEntry, 'record'>>
+    readonly nowMs: () => number
   }) {
     this.#leases = options.leases
     this.#entries = options.entries
+    this.#nowMs = options.nowMs
   }
 
   /**
@@ -44,10 +48,12 @@ export class InstanceChecks {
     const { hold, reach, hasWaited } = taken
     try {
       const place = reach[check.port]
-      const privateIp = this.#entries.get(instance)?.record?.nic.ip
+      const record = this.#entries.get(instance)?.record
+      const privateIp = record?.nic.ip
+      const isComingUp = hasWaited || this.#upForMs(record?.started) < check.timeoutMs
       if (place === undefined || privateIp === undefined) return { ok: false, why: unreachable(check) }
       const signal = AbortSignal.any([gone, hold.ended])
-      return await probeApplication({ ...place, privateIp, signal, isComingUp: hasWaited }, check)
+      return await probeApplication({ ...place, privateIp, signal, isComingUp }, check)
     } catch (error) {
       gone.throwIfAborted()
       if (hold.ended.aborted) return { ok: false, why: 'the instance ended during the check' }
@@ -55,6 +61,12 @@ export class InstanceChecks {
     } finally {
       hold.release()
     }
+  }
+
+  /** How long ago the application began. */
+  #upForMs(started: StartReport | undefined): number {
+    if (started === undefined) return Infinity
+    return this.#nowMs() - started.startedAtMs - started.bootTimeUs / 1_000
   }
 
   /** Returns why the instance is not awake if it is not. */

@@ -46,9 +46,11 @@ describe('the checks of a host', function () {
     await scene.remove()
   })
 
-  function checks() {
+  /** What runs began long ago, or just now. */
+  function checks({ isFresh = false } = {}) {
     const { agent } = scene.live
-    const made = new InstanceChecks({ leases: agent.leases, entries: agent.entries })
+    const nowMs = () => (isFresh ? 0 : Date.now() + check.timeoutMs)
+    const made = new InstanceChecks({ leases: agent.leases, entries: agent.entries, nowMs })
     return async (more: Partial<InstanceCheck> = {}, instance = uuid, gone = never) =>
       await made.check(instance, { ...check, ...more }, gone)
   }
@@ -62,11 +64,26 @@ describe('the checks of a host', function () {
     assert.equal((await scene.standBy()).slept, true)
   })
 
-  it('give a sleeper that woke time to listen, and nobody else', async () => {
-    await scene.asleep(cold)
+  const listensNoMore = async (): Promise<number> => {
     const { port } = application.address() as AddressInfo
     application.close()
     await once(application, 'close')
+    return port
+  }
+
+  it('give what began just now time to listen', async () => {
+    await scene.running(cold)
+    const port = await listensNoMore()
+    assert.deepEqual(await checks()(), { ok: false, why: 'nothing listens on port 8080' })
+    const checking = checks({ isFresh: true })()
+    await until('it is asked', () => reached.length === 2, { limitMs: 5_000 })
+    application.listen(port, '127.0.0.1')
+    assert.deepEqual(await checking, { ok: true })
+  })
+
+  it('give a sleeper that woke time to listen, and nobody else', async () => {
+    await scene.asleep(cold)
+    const port = await listensNoMore()
     const asked = checks()
     const checking = asked()
     await until('it is awake', () => scene.hostLease.phase === 'running', { limitMs: 5_000 })
