@@ -106,6 +106,8 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
   'nothing-to-check': ({ name }) => problem('nothingToCheck', { name }),
   'volume-in-steps': ({ name, instance }) => problem('volumeInSteps', { name, instance }),
   'nothing-to-go-back-to': ({ name }) => problem('nothingToGoBackTo', { name }),
+  'image-changed': ({ name }) =>
+    problem('operationFailed', { reason: `an instance of ${name} was changed at this moment; try again` }),
   'rollout-goes-back': ({ name, reason }) => problem('rolloutGoesBack', { name, reason }),
 
   'autoscale-disabled': () => problem('autoscaleDisabled'),

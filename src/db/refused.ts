@@ -129,6 +129,8 @@ export type RolloutRefusal =
   | { readonly kind: 'nothing-to-check'; readonly name: string }
   | { readonly kind: 'volume-in-steps'; readonly name: string; readonly instance: string }
   | { readonly kind: 'nothing-to-go-back-to'; readonly name: string }
+  /** An instance of the service got another image while the rollout was asked for. */
+  | { readonly kind: 'image-changed'; readonly name: string }
   | { readonly kind: 'rollout-goes-back'; readonly name: string; readonly reason: string }
 
 export type VolumeWriteRefusal =

@@ -1,10 +1,11 @@
-import { RequestError, problem } from '../../contract/errors.ts'
+import { RequestError } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/errors.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import { keptRollouts } from '../../contract/limits.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import type { createRollouts } from '../../contract/rollout/operations.ts'
 import { findByUuids } from '../../db/instance/instances.ts'
+import { Refused } from '../../db/refused.ts'
 import { createRollout } from '../../db/rollout/create.ts'
 import type { ServiceRow } from '../../db/service/row.ts'
 import { findServices } from '../../db/service/services.ts'
@@ -52,7 +53,7 @@ async function createOne(
   const apply = (now: InstanceConfiguration): InstanceConfiguration => {
     const change = changes.get(now.image)
     // The instance was changed between the look-up of its image and the lock.
-    if (change === undefined) throw new RequestError([problem('operationFailed', { reason: movedMeanwhile })])
+    if (change === undefined) throw new Refused({ kind: 'image-changed', name: service.name })
     return changedConfiguration(now, [change])
   }
   const outcome = await createRollout(
@@ -87,8 +88,6 @@ async function createOne(
     rollout: presentRollout(rollout, { service: present, members }),
   }
 }
-
-const movedMeanwhile = 'an instance of the service was changed at this moment; try again'
 
 /**
  * The change for each image that an instance of the service has now. An image is looked up only if the change

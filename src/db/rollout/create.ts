@@ -120,6 +120,7 @@ async function create(
       asker: json(wanted.asker),
       plan: json(planOf(locked, wanted)),
       changes: json(changesOf(replaced)),
+      replaced: replaced.length,
       hasVolumes: holder !== undefined,
       wasPersistent: service.persistent,
     })

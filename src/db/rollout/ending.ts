@@ -68,6 +68,7 @@ export async function turnBack(
   if (master !== undefined) await setMaster(db, service.uuid, master.replaces)
   if (rollout.keptUntil !== null) await swapNames(db, pairsOf(next, present))
   const why = `a rollout of ${service.name} went back: ${reason}`
+  await keepVolumes(db, next)
   await giveBack(db, locked, { instances: next, why })
   await restorePersistence(db, rollout)
   await enterPhase(db, { service, rollout }, RolloutPhase.Returned, {
@@ -167,6 +168,16 @@ export async function giveBack(
     .selectFrom('changed')
     .select((eb) => countNotified(eb.ref('uuid')).as('told'))
     .execute()
+}
+
+/**
+ * A volume whose old instance was deleted is still with the new one. It was made with an instance, and would
+ * be deleted with the new one.
+ */
+async function keepVolumes(db: Db, next: readonly InstanceRow[]): Promise<void> {
+  const volumes = next.flatMap(({ volumeUuid }) => volumeUuid ?? [])
+  if (volumes.length === 0) return
+  await db.updateTable('volumes').set({ persistent: true }).where('uuid', '=', anyOf(volumes)).execute()
 }
 
 /** New instances, each with the one in whose place it is, if both are there. */

@@ -58,6 +58,7 @@ export async function readRolloutFacts({ db }: Database, uuid: string): Promise<
       isHeld: service.rolloutHeld && service.rolloutUuid === uuid,
       ...(service.rolloutUuid === uuid && { percent: service.rolloutPercent ?? 0 }),
       wanted: wantedOf(rollout, versions, service.masterUuid),
+      isIncomplete: next.filter(({ replaces }) => replaces !== null).length < rollout.replaced,
       next: next.map(show),
       old: old.map(show),
       asked: new Set(progress.asked),

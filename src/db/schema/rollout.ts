@@ -35,6 +35,8 @@ export const Rollout = defineEntity({
     plan: p.json<RolloutPlan>(),
     /** What is other than in the old version, in words without secrets. */
     changes: p.json<readonly string[]>(),
+    /** How many instances the new version replaces. */
+    replaced: p.integer().default(0),
     /** Whether the instances have volumes, which only one version can have at a time. */
     hasVolumes: p.boolean(),
     /** Whether the service was to stay without instances when the rollout began. */

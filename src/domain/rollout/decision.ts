@@ -47,6 +47,8 @@ export interface RolloutFacts {
   readonly isHeld: boolean
   /** How many instances the new version has to have in this step. */
   readonly wanted: number
+  /** Whether an instance of the new version that replaces an old one was deleted. */
+  readonly isIncomplete: boolean
   readonly next: readonly RolloutInstance[]
   readonly old: readonly RolloutInstance[]
   /** What was asked for in this phase already. */
@@ -164,9 +166,10 @@ function bake(facts: RolloutFacts, nowMs: number): RolloutMove {
 }
 
 /** Why the new version has to go, from what its instances did; undefined if it may stay. */
-function troubleOf({ isRecalled, next, phase }: RolloutFacts): string | undefined {
+function troubleOf({ isRecalled, isIncomplete, next, phase }: RolloutFacts): string | undefined {
   if (isRecalled) return recalled
   if (next.length === 0) return 'the instances of the new version were deleted'
+  if (isIncomplete) return 'an instance of the new version was deleted'
   for (const { name, state, restartCount, trouble } of next) {
     const isStopped = state === InstanceState.Stopped
     if (restartCount > 0 || (isStopped && trouble !== undefined))

@@ -7,6 +7,7 @@ import { deleteService } from '../../../src/db/service/services.ts'
 import type { RowMove } from '../../../src/db/rollout/moves.ts'
 import { decideRollout } from '../../../src/domain/rollout/decision.ts'
 import { rolloutRows } from '../../support/rollout-rows.ts'
+import { readRows } from '../../support/rows.ts'
 import type { RolledService } from '../../support/rollout-rows.ts'
 
 const give = { kind: 'give' } as const
@@ -16,7 +17,7 @@ const volume = { mount: { at: '/data', readonly: false }, made: { sizeMb: 16 } }
 
 describe('the end of a rollout', () => {
   const rows = rolloutRows()
-  const { newUser, published, begun, move, row, divided, rollout, fate, recall, refusal } = rows
+  const { newUser, published, joined, begun, move, row, divided, rollout, fate, recall, refusal } = rows
   const remove = (one: InstanceRow) => markDeleted(rows.database(), one.userUuid, one.uuid)
   const recallRefusal = async (service: RolledService) => {
     const outcome = await recall(service)
@@ -225,6 +226,33 @@ describe('the end of a rollout', () => {
       assert.ok(next.volumeUuid !== null && next.rolloutUuid === null)
       assert.equal((await rollout(of)).phase, 'done')
       assert.equal((await divided(service))?.rolloutUuid, null)
+    })
+
+    it('begins when one of several new instances was deleted', async () => {
+      const service = await published(await newUser())
+      await joined(service)
+      const { rollout: of, instances } = await begun(await rows.serviceOf(service.uuid))
+      await move(of, give)
+      assert.notEqual(decideRollout(await rows.facts(of), Date.now()).kind, 'go-back')
+      await remove(instances[1]!)
+      const reason = 'an instance of the new version was deleted'
+      assert.deepEqual(decideRollout(await rows.facts(of), Date.now()), { kind: 'go-back', reason })
+    })
+
+    it('keeps the volume of an instance that has no counterpart any more', async () => {
+      const service = await published(await newUser(), { volume })
+      await joined(service)
+      const { rollout: of, instances } = await begun(await rows.serviceOf(service.uuid))
+      await move(of, { kind: 'hold' }, { kind: 'move-volumes', to: 'next' }, give)
+      const holder = (await Promise.all(instances.map(row))).find(({ volumeUuid }) => volumeUuid !== null)
+      await remove(service.instances[0]!)
+      await move(of, goBack, { kind: 'turn-back' })
+      assert.equal(await fate(holder!), 'retired')
+      const [kept] = await readRows<{ persistent: boolean }>(rows.database(), {
+        text: 'select persistent from volumes where uuid = $1',
+        values: [holder!.volumeUuid],
+      })
+      assert.deepEqual(kept, { persistent: true })
     })
 
     it('takes the kept version with a service that is deleted', async () => {

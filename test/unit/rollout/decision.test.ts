@@ -27,6 +27,7 @@ function facts(more: Partial<RolloutFacts> = {}): RolloutFacts {
     step: 0,
     sinceMs: beganMs,
     isRecalled: false,
+    isIncomplete: false,
     revives: false,
     hasVolumes: false,
     percent: 0,
@@ -178,6 +179,8 @@ describe('the decisions of a rollout', () => {
         })
     const deleted = decideRollout(baking({ next: [] }), beganMs)
     assert.deepEqual(deleted, { kind: 'go-back', reason: 'the instances of the new version were deleted' })
+    const incomplete = decideRollout(baking({ isIncomplete: true }), beganMs)
+    assert.deepEqual(incomplete, { kind: 'go-back', reason: 'an instance of the new version was deleted' })
   })
 
   it('go back if too many requests fail, but not for one or two', () => {

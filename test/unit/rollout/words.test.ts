@@ -29,6 +29,7 @@ const facts: RolloutFacts = {
   step: 0,
   sinceMs: beganMs,
   isRecalled: false,
+  isIncomplete: false,
   revives: false,
   hasVolumes: false,
   percent: 0,
