@@ -234,6 +234,8 @@ describe('explanations over the API', () => {
         kept.instances.map((one) => one.name),
         ['first'],
       )
+      const { next } = await user.api.one('explainInstances', { object: fresh!.name })
+      assert.match(next, /^a rollout keeps it as the way back: /)
     })
 
     it('ask each host once, however many services are named', async () => {

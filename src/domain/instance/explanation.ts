@@ -45,8 +45,10 @@ export interface ExplainedInstance {
   readonly drainUntilMs?: number
   /** The changed properties that the boot that runs, or the kept memory, does not have. */
   readonly waiting?: readonly string[]
-  /** Present if autoscale is giving the instance back. */
+  /** Present if autoscale or a rollout gives the instance back. */
   readonly isRetired?: true
+  /** Present if a rollout keeps the instance as the way back. */
+  readonly isWayBack?: true
   /** When its host was last heard, if that is so long ago that the host counts as silent. */
   readonly hostSilentSinceMs?: number
 }
@@ -69,7 +71,7 @@ export function explain(
     told ?? onSilentHost(instance, byRecord[instance.state](instance, hostLease))
   return {
     now: `${instance.name} ${now}${lacks(instance)}.`,
-    next: instance.isRetired === true ? goesFor(instance) : next,
+    next: instance.isRetired === true ? goesFor(instance) : instance.isWayBack === true ? wayBack : next,
     ...(failure === undefined ? {} : { failure }),
   }
 }
@@ -90,13 +92,13 @@ function onSilentHost(instance: ExplainedInstance, recorded: Explanation): Expla
   }
 }
 
-/**
- * Says what comes next for an instance that autoscale gives back. It comes before everything else that is
- * due.
- */
+const wayBack =
+  'a rollout keeps it as the way back: it is started if the rollout goes back, and deleted when its time is over'
+
+/** Says what comes next for an instance that is given back. It comes before everything else that is due. */
 function goesFor(instance: ExplainedInstance): string {
   const end = instance.state === InstanceState.Draining ? endOfDrain(instance) : 'it is shut down'
-  return `${end}; then it is deleted, because autoscale gives it back`
+  return `${end}; then it is deleted, because it was given back`
 }
 
 type HostWord = (

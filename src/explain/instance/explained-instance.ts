@@ -16,6 +16,7 @@ export function factsOf(row: InstanceRow): ExplainedInstance {
     snapshotUuid,
     failure,
     isRetired: row.retiredAt === null ? undefined : true,
+    isWayBack: row.rolloutUuid !== null && row.serviceUuid === null ? true : undefined,
     suspended: row.suspended ? true : undefined,
     waiting: waiting.length === 0 ? undefined : waiting,
   }

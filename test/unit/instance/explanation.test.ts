@@ -66,18 +66,25 @@ const cases: readonly Case[] = [
     next: /, at the latest at 2030-01-01T10:00:00\.000Z$/,
   },
   {
-    title: 'draining, because autoscale gives it back',
+    title: 'draining, because it is given back',
     instance: { state: InstanceState.Draining, drainUntilMs: nowMs, isRetired: true },
     hostLease: { phase: LeasePhase.Draining, requests: 1 },
     now: 'web is draining, as asked: nothing new gets there, and 1 request is there.',
-    next: /at the latest at 2030-01-01T10:00:00\.000Z; then it is deleted, because autoscale gives it back$/,
+    next: /at the latest at 2030-01-01T10:00:00\.000Z; then it is deleted, because it was given back$/,
   },
   {
     title: 'given back, and not told of it yet',
     instance: { isRetired: true },
     hostLease: { leases: 1, requests: 1 },
     now: /^web is awake since/,
-    next: /^it is shut down; then it is deleted, because autoscale gives it back$/,
+    next: /^it is shut down; then it is deleted, because it was given back$/,
+  },
+  {
+    title: 'stopped, and kept by a rollout',
+    instance: { state: InstanceState.Stopped, stopReason: 15, isWayBack: true },
+    hostLease: { phase: LeasePhase.None },
+    now: /^web is stopped/,
+    next: /^a rollout keeps it as the way back: /,
   },
   {
     title: 'awake without a policy',
