@@ -34,7 +34,7 @@ function orderOf({ host, instanceUuid }: WatchedParts): StandByOrder | undefined
  * the wake, and its gateway holds no lease.
  */
 function mayBeHeldUp({ kind, gateway }: Trip, order: StandByOrder, { host, world }: WatchedParts): boolean {
-  if (gateway.holdsLease) return false
+  if (gateway.heldBoot !== undefined) return false
   return kind === 'connection' || world.nowMs >= host.orderedMs(order.epoch) + (order.drainMs ?? 0)
 }
 

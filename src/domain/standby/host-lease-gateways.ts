@@ -104,8 +104,9 @@ function join(
     if (before !== undefined) return rejoin(state, before, context)
     // The gateway has quiet connections from an earlier lease, and this agent is new.
     const quiet = { gateway, epoch: 0, ports: [], boot: state.boot, askedAtMs: context.nowMs, waited: false }
-    const isCounted = share !== undefined && share.memoryBoot === state.memoryBoot
-    return isCounted ? put(state, { ...quiet, status: 'returned', drained: false }) : state
+    if (share?.memoryBoot !== state.memoryBoot) return state
+    retell(state, gateway, context)
+    return put(state, { ...quiet, status: 'returned', drained: false })
   }
   const stands = standing.has(state.phase) || state.restUntilMs !== undefined
   if (held.boot !== state.boot || !stands) {
