@@ -53,7 +53,7 @@ export class LiveAgent {
   readonly #options: HostOptions
   readonly #ports: AgentPorts
   readonly #outbox: EventOutbox
-  readonly #lines = new Set<{ readonly died: () => void }>()
+  readonly #lines = new Set<LineEnd<HostMessage>>()
 
   constructor(options: HostOptions, network: FakeNetwork, hostBootId: string) {
     this.#options = options
@@ -112,13 +112,17 @@ export class LiveAgent {
     this.#check()
   }
 
-  die(): void {
+  /**
+   * Ends the agent. If its machine goes on, the machine closes the agent's lines, so the gateways hear of it.
+   * Nobody closes the lines of a machine that has lost its power.
+   */
+  die({ powerLost }: { readonly powerLost: boolean }): void {
     this.alive = false
     this.ready = false
     this.#died()
     void this.#outbox.close()
     this.core.leases.close()
-    for (const line of this.#lines) line.died()
+    if (!powerLost) for (const line of this.#lines) line.close()
   }
 
   /**
@@ -157,9 +161,11 @@ export class LiveAgent {
         leases.hear(line, instanceUuid, leaseEvent(message, gatewayId))
       },
       closed: (byPeer) => {
+        this.#lines.delete(end)
         if (this.alive && gatewayId !== '') leases.disconnect(line, lastWordMs, byPeer)
       },
     })
+    this.#lines.add(end)
     const line: GatewayLine = {
       get gatewayId() {
         return gatewayId

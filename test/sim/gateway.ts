@@ -11,7 +11,7 @@ import {
 import type { HostSigns } from '../../src/domain/host/silence.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { RouteService } from '../../src/domain/service/route-feed.ts'
-import { beatIntervalMs, leaseKeptMs, sharesToldMs } from '../../src/domain/standby/lease-protocol.ts'
+import { beatIntervalMs, gatewaysToldMs, leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
 import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { LeasedInstance } from '../../src/gateway/balance/leased-instance.ts'
@@ -130,13 +130,23 @@ export class SimGateway {
   }
 
   /**
-   * Whether some agent did not hear in time what this gateway has of the hard limit: `sharesToldMs` after its
-   * start the agent may have given it to others.
+   * Whether some agent did not hear in time what this gateway has of the hard limit: `gatewaysToldMs` after
+   * its start the agent may have given it to others.
    */
   get metLate(): boolean {
+    return this.#metLate || (this.#isUnmet && !this.isExpected)
+  }
+
+  /** Whether the agent, which is new, still has to give this gateway time to connect again. */
+  get isExpected(): boolean {
     const { world, host } = this.#options
-    const isWaiting = this.#startedMs <= host.startedAtMs && this.#metAgentOfMs !== host.startedAtMs
-    return this.#metLate || (isWaiting && world.nowMs > host.startedAtMs + sharesToldMs)
+    return this.#isUnmet && world.nowMs <= host.startedAtMs + gatewaysToldMs
+  }
+
+  /** Whether this gateway is older than the agent, and not connected to it yet. */
+  get #isUnmet(): boolean {
+    const { startedAtMs } = this.#options.host
+    return this.#startedMs <= startedAtMs && this.#metAgentOfMs !== startedAtMs
   }
 
   /** An agent that dies may have given away what it never heard of. The next agent does not change that. */
@@ -148,8 +158,9 @@ export class SimGateway {
     return this.#leased.phase
   }
 
-  get holdsLease(): boolean {
-    return this.#leased.held() !== undefined
+  /** The boot of which the gateway holds a lease. */
+  get heldBoot(): number | undefined {
+    return this.#leased.held()?.boot
   }
 
   feed(state: InstanceState | undefined): void {

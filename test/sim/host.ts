@@ -64,17 +64,17 @@ export class SimHost {
    * Ends the agent. The program that watches for peers' packets ends with its agent, so nobody watches until
    * the next agent starts.
    */
-  crash(): void {
+  crash({ powerLost = false } = {}): void {
     this.#options.world.note('agent dies')
     this.#options.onDeath()
     this.#network.resting.clear()
-    this.#present?.die()
+    this.#present?.die({ powerLost })
     this.#present = undefined
   }
 
   /** Reboots the machine. Only the disk survives. */
   reboot(): void {
-    this.crash()
+    this.crash({ powerLost: true })
     this.isOff = true
     this.#bootId += 1
     this.#options.machine.powerOff()

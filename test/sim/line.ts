@@ -61,14 +61,13 @@ export class SimLine<Up, Down> {
   readonly #down: Way<Down | undefined>
   readonly #upper: { over: boolean; readonly events: LineEvents<Down> }
   readonly #lower: { over: boolean; readonly events: LineEvents<Up> }
-  /** From this time on, a message arrives within `longestWayMs`. */
-  disturbedUntilMs: number
+  #disturbedUntilMs: number
   readonly gatewayEnd: LineEnd<Up>
   readonly hostEnd: LineEnd<Down>
 
   constructor(world: World, events: { readonly gateway: LineEvents<Down>; readonly host: LineEvents<Up> }) {
     this.#world = world
-    this.disturbedUntilMs = world.nowMs
+    this.#disturbedUntilMs = world.nowMs
     const upper = { over: false, events: events.gateway }
     const lower = { over: false, events: events.host }
     this.#upper = upper
@@ -83,14 +82,15 @@ export class SimLine<Up, Down> {
     this.hostEnd = endOf(lower, this.#down)
   }
 
-  get isOver(): boolean {
-    return this.#upper.over && this.#lower.over
+  /** From this time on, a message arrives within `longestWayMs`. A line that a side has left carries none. */
+  get disturbedUntilMs(): number {
+    return this.#upper.over || this.#lower.over ? Infinity : this.#disturbedUntilMs
   }
 
   /** Holds all messages back for `ms` or a little longer. Then all of them arrive, in order. */
   stall(ms: number): void {
     const { dice, nowMs } = this.#world
-    this.disturbedUntilMs = Math.max(this.disturbedUntilMs, nowMs + ms + longestUnevenMs)
+    this.#disturbedUntilMs = Math.max(this.#disturbedUntilMs, nowMs + ms + longestUnevenMs)
     this.#up.stall(nowMs + ms + dice.between(0, longestUnevenMs))
     this.#down.stall(nowMs + ms + dice.between(0, longestUnevenMs))
   }
@@ -100,7 +100,7 @@ export class SimLine<Up, Down> {
    * finds it out by itself.
    */
   cut(): void {
-    this.disturbedUntilMs = Infinity
+    this.#disturbedUntilMs = Infinity
     this.#up.cut()
     this.#down.cut()
     for (const side of [this.#upper, this.#lower]) {
@@ -109,12 +109,6 @@ export class SimLine<Up, Down> {
         end(side)
       })
     }
-  }
-
-  /** Ends the host's side, as the death of its process does. */
-  hostDied(): void {
-    this.#lower.over = true
-    this.#down.put(undefined)
   }
 
   gatewayDied(): void {

@@ -51,6 +51,8 @@ export interface MachineWatch {
   standingBy(vm: SimVm): void
   /** Whether that boot is being shut down for standby, and not because of a stop. */
   isForStandby(boot: number): boolean
+  /** That VM is about to be shut down for a stop. */
+  stopping(vm: SimVm): void
   ended(vm: SimVm): void
   /**
    * A start fails with this message. Called before the agent would write the message to the console, which
@@ -277,6 +279,7 @@ export class SimMachine {
     if (vm?.started === undefined || vm.exit !== undefined) return
     const { dice, nowMs } = this.#world
     if (this.#watch.isForStandby(boot)) this.#watch.standingBy(vm)
+    else this.#watch.stopping(vm)
     const killAtMs = nowMs + graceMs
     if (vm.shutdown !== undefined) {
       if (killAtMs >= vm.shutdown.killAtMs) return

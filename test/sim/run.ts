@@ -144,6 +144,7 @@ export class SimRun {
       host: this.#host,
       machine: this.#machine,
       clients: this.#clients,
+      gateways: this.#gateways,
       workflow: this.#workflow,
       settings: this.settings,
       configuration: this.#configuration,

@@ -31,11 +31,15 @@ function orderOf({ host, instanceUuid }: WatchedParts): StandByOrder | undefined
 
 /**
  * The rule: If a user asked for standby, requests in flight have their time to end. What is left waits for
- * the wake, and its gateway holds no lease.
+ * the wake, and its gateway holds no lease. A gateway that gave its lease back for an earlier order, and was
+ * not connected all the time since this one, may not know that it should have the lease again. Then this
+ * order's time does not count for its requests. They lose nothing by that, because the memory is kept.
  */
 function mayBeHeldUp({ kind, gateway }: Trip, order: StandByOrder, { host, world }: WatchedParts): boolean {
-  if (gateway.holdsLease) return false
-  return kind === 'connection' || world.nowMs >= host.orderedMs(order.epoch) + (order.drainMs ?? 0)
+  if (gateway.heldBoot !== undefined) return false
+  const orderedMs = host.orderedMs(order.epoch)
+  const isDisturbed = (gateway.line?.disturbedUntilMs ?? Infinity) >= orderedMs
+  return kind === 'connection' || isDisturbed || world.nowMs >= orderedMs + (order.drainMs ?? 0)
 }
 
 /**

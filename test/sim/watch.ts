@@ -156,6 +156,14 @@ export class Watch implements MachineWatch {
     checkStandingBy(vm, this.#all())
   }
 
+  /** The rule: A new agent shuts nothing down before the gateways had time to connect to it again. */
+  stopping(vm: SimVm): void {
+    const { gateways, world } = this.#all()
+    const unheard = gateways.find(({ isExpected, heldBoot }) => isExpected && heldBoot === vm.boot)
+    if (unheard !== undefined)
+      world.fail(`boot ${vm.boot} is shut down before ${unheard.id} could hear of it`)
+  }
+
   ended(vm: SimVm): void {
     const { clients, world } = this.#all()
     if (this.#sleeping === vm.boot) this.standingBy(vm)

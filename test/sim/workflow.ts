@@ -352,6 +352,7 @@ function cancellation(): Call['cancelled'] {
 function isReplaced(old: HostWork, by: HostWork | undefined): boolean {
   const ends = by?.kind === HostWorkKind.Stop || by?.kind === HostWorkKind.Remove
   if (old.kind === HostWorkKind.Start) return ends
+  if (old.kind === HostWorkKind.StandBy) return ends && old.boot === 0
   return old.kind === HostWorkKind.Drain && !ends && by?.kind !== HostWorkKind.Drain
 }
 

@@ -58,6 +58,8 @@ export class FakeHost {
   version: number | undefined
   /** The boots whose drain the workflow called off. */
   readonly drainsCalledOff: number[] = []
+  /** The boots whose order to stand by the workflow called off. */
+  readonly ordersCalledOff: number[] = []
   /** The boot that the host may start by itself. */
   permit: number | undefined
   /** The answers to orders to stand by, under boot and permit. A repeated order gets the same answer. */
@@ -79,12 +81,7 @@ export class FakeHost {
       },
       drainInstance: async ({ boot }) => {
         this.calls.push({ call: 'drain', boot })
-        try {
-          await orCancelled(this.#options.drainGate?.(boot))
-        } catch (error) {
-          if (Context.current().cancellationDetails?.cancelRequested === true) this.drainsCalledOff.push(boot)
-          throw error
-        }
+        await orCalledOff(this.#options.drainGate?.(boot), () => this.drainsCalledOff.push(boot))
       },
     }
   }
@@ -119,7 +116,7 @@ export class FakeHost {
     this.calls.push({ call: 'stand-by', boot })
     this.orders.push({ boot, epoch, permit, stateful, ...(drainMs === undefined ? {} : { drainMs }) })
     const name = `${boot} ${permit}`
-    await orCancelled(this.#options.standByGate?.(boot))
+    await orCalledOff(this.#options.standByGate?.(boot), () => this.ordersCalledOff.push(boot))
     const done = this.#sleeps.get(name)
     if (done !== undefined) return done
     const reason = this.#options.standByRefusal?.(boot)
@@ -241,5 +238,15 @@ async function orCancelled(gate: Promise<void> | undefined): Promise<void> {
     throw error
   } finally {
     clearInterval(beat)
+  }
+}
+
+/** Like `orCancelled`. Tells if the workflow called the work off, and not a worker that ended. */
+async function orCalledOff(gate: Promise<void> | undefined, calledOff: () => void): Promise<void> {
+  try {
+    await orCancelled(gate)
+  } catch (error) {
+    if (Context.current().cancellationDetails?.cancelRequested === true) calledOff()
+    throw error
   }
 }

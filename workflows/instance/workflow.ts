@@ -101,13 +101,16 @@ function define(
 /**
  * Whether host work goes on beside the work that is wanted now. Several calls may be under way at once: a
  * forced stop beside the graceful stop that it overtakes, or the start of the next boot beside a start whose
- * boot has already ended. A start is called off for a stop or a removal. A drain is called off if the
- * instance is to run on. A drain is not called off for a stop or a removal, because the host ends the drain
- * itself then; a call-off would let traffic in again before that.
+ * boot has already ended. A start is called off for a stop or a removal, and so is an order that only leaves
+ * a permit. The host has no record of such an instance yet, so its next agent knows nothing of the stop, and
+ * a repeat of the order would leave the permit after it. A drain is called off if the instance is to run on.
+ * A drain is not called off for a stop or a removal, because the host ends the drain itself then; a call-off
+ * would let traffic in again before that.
  */
 function goesOnBeside(underWay: HostWork, wanted: HostWork | undefined): boolean {
   const ends = wanted?.kind === HostWorkKind.Stop || wanted?.kind === HostWorkKind.Remove
   if (underWay.kind === HostWorkKind.Start) return !ends
+  if (underWay.kind === HostWorkKind.StandBy) return !ends || underWay.boot !== 0
   return underWay.kind !== HostWorkKind.Drain || ends || wanted?.kind === HostWorkKind.Drain
 }
 

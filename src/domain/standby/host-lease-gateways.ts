@@ -75,12 +75,8 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
   lost(state, { gateway, keptUntilMs, closed }, context) {
     const lease = find(state, gateway)
     if (lease === undefined) return state
-    const { heldEpoch, patient: _asked, ...known } = lease
-    // The gateway that waits can not be answered. It asks again later.
-    const left = heldEpoch === undefined ? 'returned' : 'held'
-    const status = lease.status === 'waiting' ? left : lease.status
     return noteLost(
-      put(state, { ...known, epoch: heldEpoch ?? lease.epoch, status, keptUntilMs }),
+      put(state, { ...leftOf(lease, { closed }), keptUntilMs }),
       { gateway, ...(closed === undefined ? {} : { closed }) },
       context,
     )
@@ -91,6 +87,18 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
     if (state.phase !== LeasePhase.Draining || boot !== state.boot || lease === undefined) return state
     return put(state, { ...lease, status: 'returned', drained: true })
   },
+}
+
+/**
+ * What stays of a lease whose gateway is lost. A gateway that waits can not be answered; it asks again later.
+ * If it waits for a wake that it does not cause, it has something in flight. Its lease then counts from that
+ * wake on, or the instance would sleep again in the middle of it.
+ */
+function leftOf(lease: Lease, { closed = false }: { readonly closed?: boolean | undefined }): Lease {
+  const { heldEpoch, patient, ...known } = lease
+  if (lease.status !== 'waiting') return known
+  if (heldEpoch !== undefined) return { ...known, epoch: heldEpoch, status: 'held' }
+  return patient === true && !closed ? { ...known, patient } : { ...known, status: 'returned' }
 }
 
 /** Notes what a gateway that has connected again holds of the instance. */
@@ -104,8 +112,9 @@ function join(
     if (before !== undefined) return rejoin(state, before, context)
     // The gateway has quiet connections from an earlier lease, and this agent is new.
     const quiet = { gateway, epoch: 0, ports: [], boot: state.boot, askedAtMs: context.nowMs, waited: false }
-    const isCounted = share !== undefined && share.memoryBoot === state.memoryBoot
-    return isCounted ? put(state, { ...quiet, status: 'returned', drained: false }) : state
+    if (share?.memoryBoot !== state.memoryBoot) return state
+    retell(state, gateway, context)
+    return put(state, { ...quiet, status: 'returned', drained: false })
   }
   const stands = standing.has(state.phase) || state.restUntilMs !== undefined
   if (held.boot !== state.boot || !stands) {

@@ -109,10 +109,15 @@ export function leaseTerms(settings: ScaleToZero): LeaseTerms {
   return { quietConnectionsSleep, returnAfterMs: Math.min(longestSettleMs, Math.max(shortestSettleMs, half)) }
 }
 
-function answerDrain(state: HostLeaseState, { effects }: Context): HostLeaseState {
-  if (state.drainAnswered || state.leases.some(({ drained }) => !drained)) return state
+function answerDrain(state: HostLeaseState, { effects, nowMs }: Context): HostLeaseState {
+  if (!isDrained(state) || state.toldFromMs > nowMs) return state
   effects.push({ kind: 'answer-drain', boot: state.boot })
   return { ...state, drainAnswered: true }
+}
+
+/** Whether a drain is over that was not answered yet, as far as gateways have told. */
+export function isDrained({ phase, drainAnswered, leases }: HostLeaseState): boolean {
+  return phase === LeasePhase.Draining && !drainAnswered && leases.every(({ drained }) => drained)
 }
 
 /** Begins the sleep that a user asked for, once no gateway holds a lease. */

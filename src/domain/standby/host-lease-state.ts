@@ -94,8 +94,11 @@ export interface HostLeaseState {
   readonly hardLimit: number
   /** What each gateway may have in flight; see `host-shares.ts`. */
   readonly shares: readonly GatewayShare[]
-  /** Until this time the host does not know which shares gateways have. */
-  readonly sharesFromMs: number
+  /**
+   * Until this time the gateways still connect to a new agent. After it the host knows the leases and shares
+   * of all gateways that nothing disturbs. (`unsureUntilMs` allows for the others too.)
+   */
+  readonly toldFromMs: number
 }
 
 /** One gateway's part of the hard limit. */
@@ -268,5 +271,5 @@ export const noHostLease: HostLeaseState = {
   drainAnswered: false,
   hardLimit: 0,
   shares: [],
-  sharesFromMs: 0,
+  toldFromMs: 0,
 }

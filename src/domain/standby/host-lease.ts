@@ -1,6 +1,6 @@
 import { effectsOf } from './host-lease-move.ts'
 import type { Moves } from './host-lease-move.ts'
-import { couldIdle, isHeld, settle } from './host-lease-settlement.ts'
+import { couldIdle, isDrained, isHeld, settle } from './host-lease-settlement.ts'
 import { gatewayMoves } from './host-lease-gateways.ts'
 import { vmMoves } from './host-lease-moves.ts'
 import { LeasePhase } from './host-lease-phase.ts'
@@ -59,6 +59,7 @@ export function nextDueMs(state: HostLeaseState): number | undefined {
   const { phase, peersWait, wakeFailure } = state
   if (phase === LeasePhase.Asleep && peersWait === true && wakeFailure !== undefined)
     due.push(wakeFailure.retryAtMs)
+  if (isDrained(state)) due.push(state.toldFromMs)
   if (state.restUntilMs !== undefined) due.push(isHeld(state) ? state.restUntilMs : state.unsureUntilMs)
   if (state.idle !== undefined) due.push(state.idle.tellAtMs)
   else if (couldIdle(state)) due.push(Math.max(state.quietFromMs, state.unsureUntilMs))

@@ -20,7 +20,7 @@ export const shareMoves: Moves<'want' | 'gave'> = {
   want(state, { gateway, memoryBoot, count, limit }, { nowMs }) {
     if (memoryBoot !== state.memoryBoot || !isLeaseholder(state, gateway)) return state
     const share = shareOf(state, gateway) ?? noShare(gateway)
-    const untilMs = Math.max(nowMs, state.sharesFromMs) + shareWaitMs
+    const untilMs = Math.max(nowMs, state.toldFromMs) + shareWaitMs
     return put({ ...state, hardLimit: limit }, { ...share, want: { count, asked: false, untilMs } })
   },
 
@@ -90,7 +90,7 @@ export function settleShares(before: HostLeaseState, { nowMs, effects }: Context
     const { want, ...share } = shareOf(state, gateway) ?? noShare(gateway)
     if (want === undefined) continue
     const more = grantOf(state, { gateway, count: want.count }, nowMs)
-    if (more === 0 && !want.asked && state.sharesFromMs <= nowMs) {
+    if (more === 0 && !want.asked && state.toldFromMs <= nowMs) {
       state = askOthers(state, { gateway, count: want.count }, effects)
       state = replace(state, { ...share, want: { ...want, asked: true } })
     }
@@ -102,9 +102,9 @@ export function settleShares(before: HostLeaseState, { nowMs, effects }: Context
 }
 
 /** When the next step is due, for each gateway that wants more and for each share that is kept. */
-export function sharesDueMs({ shares, sharesFromMs }: HostLeaseState): readonly number[] {
+export function sharesDueMs({ shares, toldFromMs }: HostLeaseState): readonly number[] {
   return shares.flatMap(({ want, keptUntilMs }) => [
-    ...(want === undefined ? [] : [want.asked ? want.untilMs : sharesFromMs]),
+    ...(want === undefined ? [] : [want.asked ? want.untilMs : toldFromMs]),
     ...(keptUntilMs === undefined ? [] : [keptUntilMs]),
   ])
 }
@@ -129,7 +129,7 @@ function askOthers(
 /** Whether a gateway that gets nothing now may get something soon. */
 function isUnsettled(state: HostLeaseState, gateway: string, nowMs: number): boolean {
   const mayFree = (each: GatewayShare): boolean => each.asked || each.keptUntilMs !== undefined
-  return state.sharesFromMs > nowMs || state.shares.some((each) => each.gateway !== gateway && mayFree(each))
+  return state.toldFromMs > nowMs || state.shares.some((each) => each.gateway !== gateway && mayFree(each))
 }
 
 /** How much a gateway gets. It leaves half for others, if there are any, but gets what it needs now. */
@@ -139,7 +139,7 @@ function grantOf(
   nowMs: number,
 ): number {
   const { shares, hardLimit, leases } = state
-  if (state.sharesFromMs > nowMs) return 0
+  if (state.toldFromMs > nowMs) return 0
   const free = Math.max(0, hardLimit - shares.reduce((sum, share) => sum + share.count, 0))
   const hasOthers = leases.some(
     (lease) => lease.gateway !== gateway && lease.status !== 'returned' && lease.keptUntilMs === undefined,

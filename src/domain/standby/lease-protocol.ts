@@ -55,10 +55,12 @@ export const shareWaitMs = 1_000
  */
 export const closedShareMs = 1_000
 /**
- * How long a new agent hands out nothing of the hard limit of an instance that runs already. In this time
- * the gateways connect again, and tell the shares that they have.
+ * How long a new agent waits for the gateways of the instances that run already. In this time they connect
+ * again, and tell the leases and shares that they have. Until then it hands out nothing of a hard limit, ends
+ * no drain, and shuts nothing down: a gateway that was not heard yet may have requests in flight, and would
+ * not hear that it may begin no more.
  */
-export const sharesToldMs = 1_500
+export const gatewaysToldMs = 1_500
 /** How the names begin under which programs of users hold leases. Those of gateways are UUIDs. */
 export const programLeasePrefix = 'exec-'
 /** The same for checks, which a host makes itself. */

@@ -202,7 +202,7 @@ export class HostAgent {
     record: InstanceRecord,
     stop: { readonly forced: boolean; readonly graceMs: number },
   ): Promise<void> {
-    if (!stop.forced && runs(record)) {
+    if (!stop.forced && runs(record) && !(await this.leases.endsUntold(entry))) {
       await this.#ports.vmm.shutdown(vmOf(record), { graceMs: stop.graceMs })
       await entry.ended(shutdownLimitMs(record, stop.graceMs))
     }

@@ -11,7 +11,7 @@ import type {
   InstanceCounts,
   InstanceLoad,
 } from '../../domain/standby/lease-protocol.ts'
-import { leaseKeptMs, programLeasePrefix } from '../../domain/standby/lease-protocol.ts'
+import { gatewaysToldMs, leaseKeptMs, programLeasePrefix } from '../../domain/standby/lease-protocol.ts'
 import type { AgentPorts } from '../agent/agent-ports.ts'
 import { CountReports } from './count-reports.ts'
 import { isHeldBack } from '../instance/entry.ts'
@@ -136,6 +136,15 @@ export class HostLeases {
       entry.loads.forget(gateway)
       if (isKnown(entry, gateway)) this.tell(entry, { kind: 'lost', gateway, ...how })
     }
+  }
+
+  /**
+   * Waits until the gateways had time to connect to this agent, if it is new. By then they have heard what
+   * becomes of the boot. Returns whether the boot has ended before that.
+   */
+  async endsUntold(entry: InstanceEntry): Promise<boolean> {
+    const waitMs = Math.min(gatewaysToldMs, entry.hostLease.toldFromMs - this.#ports.nowMs())
+    return waitMs > 0 && (await entry.ended(waitMs))
   }
 
   /** Takes a traffic event of one gateway. If the instance is not here, only an `open` is answered. */

@@ -2,7 +2,7 @@ import { noHostLease } from '../../domain/standby/host-lease-state.ts'
 import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import type { HostLeaseState } from '../../domain/standby/host-lease-state.ts'
 import { noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
-import { leaseKeptMs, sharesToldMs } from '../../domain/standby/lease-protocol.ts'
+import { gatewaysToldMs, leaseKeptMs } from '../../domain/standby/lease-protocol.ts'
 import type { VmStatus } from '../vmm/vmm.ts'
 import { goesToSleep, memoryBootOf, permitOf, runs } from '../instance/record.ts'
 import type { InstanceRecord } from '../instance/record.ts'
@@ -38,7 +38,7 @@ export function recoveredHostLease(found: {
     quietFromMs: unsureUntilMs,
     touched: true,
     unsureUntilMs,
-    sharesFromMs: nowMs + sharesToldMs,
+    toldFromMs: nowMs + gatewaysToldMs,
   }
 }
 

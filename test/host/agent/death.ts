@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { gatewaysToldMs } from '../../../src/domain/standby/lease-protocol.ts'
 import { Machine } from './machine.ts'
 import type { AgentOptions, LiveAgent } from './machine.ts'
 import { Crash, CrashMoment } from './crash.ts'
@@ -43,6 +44,8 @@ export async function dieEverywhere(timeline: Timeline): Promise<number> {
         deaths += 1
         const next = machine.agent(timeline.options ?? {})
         await next.recovered()
+        // No gateway is lost with the first agent, so the next one need not wait for any.
+        machine.nowMs += gatewaysToldMs
         await (timeline.next ?? timeline.script)(next, machine)
         await timeline.check(machine, next)
         next.kill()

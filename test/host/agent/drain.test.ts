@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { ExitCause } from '../../../src/domain/instance/exit-report.ts'
+import { gatewaysToldMs } from '../../../src/domain/standby/lease-protocol.ts'
 import { UsageMeter } from '../../../src/host/instance/usage-meter.ts'
 import { pass, seen, settleIn, TestGateway } from '../leases/gateway.ts'
 import { uuid } from './machine.ts'
-import { boot, cold, forced, StandbyScene } from '../leases/standby-scene.ts'
+import { boot, cold, forced, gentle, StandbyScene } from '../leases/standby-scene.ts'
 
 describe('what an agent hears and tells of traffic', function () {
   this.timeout(20_000)
@@ -62,6 +64,47 @@ describe('what an agent hears and tells of traffic', function () {
       gateway.lose(scene.machine)
       settleIn(scene.machine, scene.live)
       await drain
+    })
+  })
+
+  describe('by a new agent', () => {
+    const held = [{ boot: 1, epoch: 1 }]
+
+    async function takenOver(): Promise<void> {
+      await scene.running(cold)
+      await scene.nextAgent()
+    }
+
+    it('a drain waits for what a gateway has in flight that connects again', async () => {
+      await takenOver()
+      let over = false
+      const drain = scene.live.agent.drain(boot).then(() => {
+        over = true
+      })
+      const gateway = new TestGateway(scene.live).connect(held)
+      await gateway.next('drain')
+      pass(scene.machine, scene.live, gatewaysToldMs)
+      await new Promise((resolve) => setImmediate(resolve))
+      assert.equal(over, false)
+      gateway.drained(1)
+      await drain
+    })
+
+    it('a stop waits until the gateways had time to connect again, and hear of it', async () => {
+      await takenOver()
+      const stop = scene.live.agent.stop({ ...boot, ...gentle })
+      const gateway = new TestGateway(scene.live).connect(held)
+      await gateway.next('close')
+      const ended = await scene.live.agent.entries.get(uuid)?.ended(gatewaysToldMs / 5)
+      assert.equal(ended, false)
+      assert.equal((await stop).exit?.signal, 15)
+    })
+
+    it('a forced stop waits for nobody, and ends that wait of another stop', async () => {
+      await takenOver()
+      const stop = scene.live.agent.stop({ ...boot, ...gentle })
+      assert.equal((await scene.live.agent.stop({ ...boot, ...forced })).exit?.cause, ExitCause.Forced)
+      assert.equal((await stop).exit?.cause, ExitCause.Forced)
     })
   })
 

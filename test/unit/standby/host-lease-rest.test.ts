@@ -13,6 +13,19 @@ const returned = (epoch: number): HostLeaseEvent => ({ kind: 'returned', gateway
 const refusals = (story: Story) =>
   story.effects.flatMap((effect) => (effect.kind === 'answer-stand-by' ? [effect.refused] : []))
 
+/** An instance that another gateway has woken and left, after a patient one was lost. */
+function lostPatiently(how: { readonly closed?: boolean }): Story {
+  const story = new Story().run()
+  story.tell(open(1), suspend, returned(1), { ...open(2), patient: true } as HostLeaseEvent)
+  story.tell({ kind: 'slept', boot: 1, memoryKept: true })
+  story.tell({ kind: 'lost', gateway, keptUntilMs: story.nowMs + leaseKeptMs, ...how })
+  const other = { ...open(1), gateway: 'h' } as HostLeaseEvent
+  assert.deepEqual(kinds(story.tell(other)), ['wake'])
+  story.tell({ kind: 'started', boot: 2, start: StartKind.Restore, settings, listens: true })
+  story.tell({ ...returned(1), gateway: 'h' } as HostLeaseEvent)
+  return story
+}
+
 describe('standby that a user asked for, at its host', () => {
   it('begins at once if no gateway holds a lease, without an idle period and without scale-to-zero', () => {
     const off = { ...settings, policy: 'off' } as const
@@ -48,6 +61,20 @@ describe('standby that a user asked for, at its host', () => {
     assert.deepEqual(kinds(story.tell(open(2))), [])
     assert.deepEqual(kinds(story.tell(returned(1))), ['sleep'])
     assert.equal(story.state.leases[0]?.status, 'waiting')
+  })
+
+  it('a patient gateway that is lost keeps the instance awake after a wake by others, until it is given up', () => {
+    const story = lostPatiently({})
+    assert.equal(story.isIdle, false)
+    story.after(leaseKeptMs - 1)
+    assert.equal(story.isIdle, false)
+    story.after(1)
+    assert.equal(story.isIdle, true)
+  })
+
+  it('a patient gateway that has closed its connection keeps nothing awake', () => {
+    const story = lostPatiently({ closed: true })
+    assert.equal(story.isIdle, true)
   })
 
   it('a patient gateway wakes nothing, is let in after a wake by others, and hears of no wake that failed', () => {

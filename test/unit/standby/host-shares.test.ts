@@ -5,7 +5,7 @@ import {
   closedShareMs,
   leaseKeptMs,
   shareWaitMs,
-  sharesToldMs,
+  gatewaysToldMs,
 } from '../../../src/domain/standby/lease-protocol.ts'
 import { Story } from './host-lease-story.ts'
 
@@ -123,11 +123,11 @@ describe('the shares of a hard limit', () => {
 
   it('wait at a new agent until the gateways had time to tell what they have', () => {
     const story = new Story().run()
-    story.state = { ...story.state, sharesFromMs: story.nowMs + sharesToldMs }
+    story.state = { ...story.state, toldFromMs: story.nowMs + gatewaysToldMs }
     assert.deepEqual(told(story.tell(opens('a'), wants('a'))), ['a opened 0'])
     const held = { boot: 1, epoch: 1 }
     story.tell({ kind: 'hello', gateway: 'b', held, share: { memoryBoot: 1, count: 6, limit } })
-    assert.deepEqual(told(story.after(sharesToldMs)), ['a share 2'])
+    assert.deepEqual(told(story.after(gatewaysToldMs)), ['a share 2'])
   })
 
   it('follow a change of the hard limit', () => {

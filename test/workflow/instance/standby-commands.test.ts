@@ -71,6 +71,17 @@ describe('commands to an instance that is, or is being, sent to standby', () => 
     await world.reaches(({ boot, state }) => boot === 3 && state === InstanceState.Running)
   })
 
+  it('a stop calls off the order that only leaves a permit, so no repeat leaves it after the stop', async () => {
+    const never = new Promise<void>(() => undefined)
+    const settings = { scaleToZero, autostart: false }
+    world = await beginWorld(env, { settings, standByGate: () => never })
+    await until('the order is out', () => world.host.orders.length === 1, soon)
+    await world.control.stop(world.settings, graceful, 'stop')
+    await world.reachesState(InstanceState.Stopped)
+    await until('the order is called off', () => world.host.ordersCalledOff.length === 1, soon)
+    assert.equal(world.host.permit, undefined)
+  })
+
   it('a stop before the workflow hears of a wake ends the woken boot', async () => {
     await asleep()
     await world.host.wake()
