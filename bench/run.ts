@@ -21,6 +21,7 @@ import { proportionalBytes, residentBytes } from './memory.ts'
 import { benchNeighbours } from './neighbours.ts'
 import { inMb, printSection } from './report.ts'
 import type { Section } from './report.ts'
+import { benchRollout } from './rollout.ts'
 import { benchScale } from './scale.ts'
 import { benchStarts, startIdle } from './start-times.ts'
 import type { Hand } from './start-times.ts'
@@ -81,6 +82,11 @@ async function main(names: readonly string[]): Promise<void> {
   if (wants('cores')) printSection(await benchCores())
   if (wants('certificates')) printSection(await benchCertificates())
   if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
+  if (wants('rollout')) {
+    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
+      printSection(await benchRollout(stack))
+    })
+  }
   if (wants('neighbours')) {
     // The settings for tests switch these limits off, so they are set here.
     const bounded = {

@@ -59,6 +59,7 @@ export const benchSections = {
   cores: ['npmPackages', ...isolation, ...compiler, 'wrk'],
   certificates: ['npmPackages', ...isolation],
   autoscale: stack,
+  rollout: stack,
   neighbours: stack,
   scale: stackWithoutMachines,
 }

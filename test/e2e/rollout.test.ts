@@ -75,7 +75,7 @@ describe('a rollout', function () {
     await Promise.all(
       bad.map(async ([name, env, expected]) => {
         const { service, host, instances } = await publishVersion(stack, `not-${name}`)
-        const traffic = sendTraffic(names, host, 10)
+        const traffic = sendTraffic(names, host, { perSecond: 10 })
         await stack.api.one('createRollouts', {
           object: service,
           body: { env: env as Record<string, string>, canary: [20, 100], bake_s: 60, check: { limit_s: 45 } },

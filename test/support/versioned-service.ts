@@ -84,22 +84,41 @@ const defaultPerSecond = 50
 /** The first ones are enough. */
 const failuresKept = 20
 
-export function sendTraffic(names: PublicNames, host: string, perSecond = defaultPerSecond): VersionTraffic {
+export interface TrafficOptions {
+  /** How many requests are sent each second. Default 50. */
+  readonly perSecond?: number
+  readonly onAnswer?: (answer: VersionAnswer) => void
+}
+
+export interface VersionAnswer {
+  readonly version: string
+  /** When the request was sent, on the clock of `Date.now`. */
+  readonly sentMs: number
+  readonly tookMs: number
+}
+
+export function sendTraffic(
+  names: PublicNames,
+  host: string,
+  { perSecond = defaultPerSecond, onAnswer }: TrafficOptions = {},
+): VersionTraffic {
   let counts: Record<string, number> = {}
   const failed: string[] = []
   const open = new Set<Promise<void>>()
   let isOver = false
   const ask = async (): Promise<void> => {
     const beganMs = performance.now()
+    const sentMs = Date.now()
     try {
       const { status, text } = await names.get(`https://${host}/`)
       if (status !== 200) throw new Error(`${status} ${/<p>(.*?)<\/p>/.exec(text)?.[1] ?? text}`)
       const version = text.trim()
       counts[version] = (counts[version] ?? 0) + 1
+      onAnswer?.({ version, sentMs, tookMs: performance.now() - beganMs })
     } catch (error) {
       const ms = Math.round(performance.now() - beganMs)
       if (failed.length < failuresKept)
-        failed.push(`${new Date(Date.now() - ms).toISOString()} ${String(error)} after ${ms} ms`)
+        failed.push(`${new Date(sentMs).toISOString()} ${String(error)} after ${ms} ms`)
     }
   }
   const flowing = (async () => {
