@@ -160,6 +160,15 @@ describe('commands about instances', () => {
     assert.deepEqual([rm.code, rm.out], [0, 'one is deleted\n'])
   })
 
+  it('stop takes no longer drain than the API', async () => {
+    await user.api.one('createInstances', { body: { name: 'one', image: 'hello', autostart: true } })
+    const long = await roost.run(['stop', 'one', '--drain', '3600001'])
+    assert.equal(long.code, 2)
+    assert.match(long.err, /no value for --drain: expected a whole number from 0 to 3600000\n/)
+    const stop = await roost.run(['stop', 'one', '--drain', '3600000'])
+    assert.equal(stop.code, 0, stop.err)
+  })
+
   it('suspend waits until each sleeps, and says why one does not', async () => {
     for (const name of ['one', 'down'])
       await user.api.one('createInstances', { body: { name, image: 'hello' } })
