@@ -94,6 +94,8 @@ async function requestOf(
   }: { readonly args: readonly string[]; readonly options: RunOptions } & Pick<CommandLine, 'deps'>,
 ): Promise<InstanceRequest> {
   const { port = [], domain = [], service, volume = [], scaleToZero, cooldown } = options
+  if (cooldown !== undefined && scaleToZero === undefined)
+    throw usage('--cooldown is for an instance that sleeps: give --scale-to-zero, too')
   const env = await variablesOf(options, deps)
   const published = { services: port.map(parsePort), domains: domain.map(parseDomain) }
   const isPublished = port.length + domain.length > 0

@@ -115,6 +115,7 @@ describe('commands about instances', () => {
       [['-m', 'much'], /'much' is no size/],
       [['-v', 'notes'], /'notes' is no attachment/],
       [['--scale-to-zero=always'], /'always' is no value for --scale-to-zero/],
+      [['--cooldown', '500'], /--cooldown is for an instance that sleeps: give --scale-to-zero, too/],
     ] as const) {
       const run = await roost.run(['run', 'hello', ...args])
       assert.equal(run.code, 2, run.err)
