@@ -62,6 +62,9 @@ const clientPackages = new Set(['openapi-fetch', 'eventsource-parser'])
  */
 const messages = /^workflows\/([a-z]+\/messages|entity-messages|search-attributes)\.ts$/
 
+/** The one file of the contract that the commands of users import. It imports nothing. */
+const limits = 'src/contract/limits.ts'
+
 const sources = writtenFiles().filter(isSource)
 const product = sources.filter((file) => /^(src|workflows|activities|console)\//.test(file))
 
@@ -85,6 +88,7 @@ function mayReach(one: Import, file: string): boolean {
   const to = folderOf(one.file)
   if (from === to || from === 'src/bin') return true
   if (from === 'workflows' && to === 'activities') return one.typeOnly
+  if (from === 'src/commands' && to === 'src/contract') return one.file === limits
   if (from === 'src/control' && to === 'workflows') return messages.test(one.file)
   if (from === 'src/api' && to === 'workflows') return one.typeOnly && messages.test(one.file)
   return permitted[from]?.includes(to) ?? false
@@ -136,6 +140,11 @@ describe('directions of imports', () => {
     const client = sources.filter((file) => file.startsWith('src/client/'))
     assert.ok(client.length > 0)
     assertNone(offences(client, (one) => one.file === undefined && !clientPackages.has(one.specifier)))
+  })
+
+  it('keep the limits free of imports, because the commands of users read them without the contract', () => {
+    assert.ok(sources.includes(limits))
+    assertNone(offences([limits], () => true))
   })
 
   it('let workflows load only what runs in their sandbox', () => {

@@ -1,5 +1,6 @@
 import { entriesOf, one, succeeded } from '../../client/answers.ts'
 import type { Entry, Schemas } from '../../client/answers.ts'
+import { maxTokenLifetimeSeconds } from '../../contract/limits.ts'
 import { ageText } from '../output.ts'
 import type { Column } from '../output.ts'
 import { collected, numberOption, tellEach } from '../session.ts'
@@ -36,7 +37,7 @@ export function addAccountCommands({ program, session }: CommandLine): void {
     .option(
       '--days <number>',
       'it expires after so many days',
-      numberOption('--days', { min: 1, max: 36_500 }),
+      numberOption('--days', { min: 1, max: maxTokenLifetimeSeconds / daySeconds }),
     )
     .action(async (options: CreateOptions) => create(await session(), options))
   token

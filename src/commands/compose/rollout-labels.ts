@@ -1,3 +1,4 @@
+import { maxCanarySteps } from '../../contract/limits.ts'
 import { checkPathPattern, maxCheckPathLength } from '../../domain/rollout/check.ts'
 import { millisecondsIn } from './amounts.ts'
 import type { RolloutWishes } from './project.ts'
@@ -8,8 +9,6 @@ export const rolloutLabels = [
   'roost.rollout.bake',
   'roost.rollout.check-path',
 ] as const
-/** The API takes no more. */
-const maxSteps = 16
 
 /** What the labels of a service say about its rollouts. */
 export function readRollout(reader: Reader, pairs: ReadonlyMap<string, Pair>): RolloutWishes {
@@ -28,8 +27,8 @@ function readCanary(reader: Reader, { text, place }: Pair): readonly number[] | 
   const words = (text ?? '').split(',').map((word) => word.trim())
   const steps = words.map((word) => (/^\d{1,3}%?$/.test(word) ? Number.parseInt(word, 10) : 0))
   const grows = steps.every((step, index) => step > (steps[index - 1] ?? 0)) && steps.at(-1) === 100
-  if (grows && steps.length <= maxSteps) return steps
-  const expected = `at most ${maxSteps} percents that grow and end with 100, such as 5,50,100`
+  if (grows && steps.length <= maxCanarySteps) return steps
+  const expected = `at most ${maxCanarySteps} percents that grow and end with 100, such as 5,50,100`
   return reader.refuse(place, `'roost.rollout.canary' is '${cut(text)}': expected ${expected}`)
 }
 

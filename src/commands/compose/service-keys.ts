@@ -123,5 +123,6 @@ export const refusedDeployKeys: Readonly<Record<string, string>> = {
   labels: "write the labels under 'labels' of the service",
   placement: 'the platform chooses the host',
   rollback_config: 'put the old image into the file, and run `roost up` again',
-  update_config: 'instances are changed one after the other',
+  update_config:
+    'a new version comes up for all replicas together; the labels `roost.rollout.*` say how it gets the traffic',
 }

@@ -1,3 +1,4 @@
+import { maxCooldownMs, maxTagLength, maxTags } from '../../contract/limits.ts'
 import { AutoscaleMetric } from '../../domain/autoscale/policy.ts'
 import type { LocatedMap } from './located-yaml.ts'
 import type { Autoscale, RolloutWishes, Sleep } from './project.ts'
@@ -34,12 +35,10 @@ const sleeps: Readonly<Record<string, Omit<Sleep, 'cooldownMs'>>> = {
   stateful: { policy: 'on', stateful: true },
   'idle,stateful': { policy: 'idle', stateful: true },
 }
-const longestCooldownMs = 86_400_000
 const largestTarget = 1_000_000
 const largestSize = 1_000_000
-/** An instance has 16 tags, one of which is the project's. */
-const maxTags = 15
-const maxTagLength = 256
+/** One of the tags of an instance is the project's. */
+const mostLabels = maxTags - 1
 
 export function readLabels(reader: Reader, service: LocatedMap): ServiceLabels {
   const value = valueAt(service, 'labels')
@@ -67,9 +66,9 @@ export function readLabels(reader: Reader, service: LocatedMap): ServiceLabels {
 
 function readTags(reader: Reader, pairs: ReadonlyMap<string, Pair>): readonly string[] {
   const own = [...pairs].filter(([name]) => !name.startsWith(prefix) && !name.startsWith('traefik.'))
-  const last = own[maxTags]
+  const last = own[mostLabels]
   if (last !== undefined)
-    reader.refuse(last[1].place, `there are ${own.length} labels, but at most ${maxTags}`)
+    reader.refuse(last[1].place, `there are ${own.length} labels, but at most ${mostLabels}`)
   return own.flatMap(([name, { text, place }]) => {
     const tag = text === null || text === '' ? name : `${name}=${text}`
     // Lists of tags in a query are separated by commas.
@@ -103,7 +102,7 @@ function readSleep(reader: Reader, pairs: ReadonlyMap<string, Pair>): Sleep {
   }
   const cooldownMs =
     cooldown &&
-    wholeNumber(reader, cooldown, { name: 'roost.scale-to-zero.cooldown', min: 0, max: longestCooldownMs })
+    wholeNumber(reader, cooldown, { name: 'roost.scale-to-zero.cooldown', min: 0, max: maxCooldownMs })
   if (cooldown !== undefined && (known?.policy ?? 'off') === 'off') {
     reader.refuse(cooldown.place, "'roost.scale-to-zero.cooldown' needs 'roost.scale-to-zero'")
   }

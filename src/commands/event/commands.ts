@@ -1,6 +1,7 @@
 import { succeeded } from '../../client/answers.ts'
 import { followEvents, latestEventId } from '../../client/event-stream.ts'
 import type { EventFilter, UserEvent } from '../../client/event-stream.ts'
+import { maxEventCount } from '../../contract/limits.ts'
 import { visibleText } from '../../domain/plain-text.ts'
 import { cut } from '../output.ts'
 import type { Column } from '../output.ts'
@@ -14,8 +15,6 @@ interface EventOptions {
   readonly count: number
 }
 
-const mostEvents = 1_000
-
 export function addEventCommands({ program, session }: CommandLine): void {
   program
     .command('events')
@@ -26,7 +25,7 @@ export function addEventCommands({ program, session }: CommandLine): void {
     .option(
       '-n, --count <number>',
       'the most events',
-      numberOption('--count', { min: 1, max: mostEvents }),
+      numberOption('--count', { min: 1, max: maxEventCount }),
       50,
     )
     .action(async (options: EventOptions) => {

@@ -1,4 +1,5 @@
 import { entriesOf, isFailed, one } from '../../client/answers.ts'
+import { maxDrainMs } from '../../contract/limits.ts'
 import { maxSuspendDrainMs } from '../../domain/instance/lifecycle-suspend.ts'
 import { CommandFailure, ExitCode } from '../command-failure.ts'
 import { numberOption, identified, queryOf, tellEach } from '../session.ts'
@@ -36,7 +37,7 @@ export function addLifeCommands({ program, session }: CommandLine): void {
     .option(
       '--drain <ms>',
       'let open requests end first',
-      numberOption('--drain', { min: 0, max: 86_400_000 }),
+      numberOption('--drain', { min: 0, max: maxDrainMs }),
     )
     .action(async (names: readonly string[], options: StopOptions) => stop(await session(), names, options))
   program

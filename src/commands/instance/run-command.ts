@@ -1,6 +1,7 @@
 import { FailureCode } from '../../client/api-failure.ts'
 import { entriesOf, failureOfEntry, isFailed, one } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
+import { maxCooldownMs } from '../../contract/limits.ts'
 import { CommandFailure, ExitCode } from '../command-failure.ts'
 import { publicUrls } from '../service/public-url.ts'
 import { withProgress } from '../progress.ts'
@@ -70,7 +71,7 @@ export function addRunCommand({ program, session, deps }: CommandLine): void {
     .option(
       '--cooldown <ms>',
       'sleep after this time',
-      numberOption('--cooldown', { min: 0, max: 86_400_000 }),
+      numberOption('--cooldown', { min: 0, max: maxCooldownMs }),
     )
     .option('--no-wait', 'do not wait until it runs')
     .option('--timeout <s>', 'wait no longer', numberOption('--timeout', { min: 1, max: 86_400 }), 300)
@@ -93,6 +94,8 @@ async function requestOf(
   }: { readonly args: readonly string[]; readonly options: RunOptions } & Pick<CommandLine, 'deps'>,
 ): Promise<InstanceRequest> {
   const { port = [], domain = [], service, volume = [], scaleToZero, cooldown } = options
+  if (cooldown !== undefined && scaleToZero === undefined)
+    throw usage('--cooldown is for an instance that sleeps: give --scale-to-zero, too')
   const env = await variablesOf(options, deps)
   const published = { services: port.map(parsePort), domains: domain.map(parseDomain) }
   const isPublished = port.length + domain.length > 0

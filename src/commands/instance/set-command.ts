@@ -1,5 +1,6 @@
 import { one } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
+import { maxCooldownMs, maxDrainMs } from '../../contract/limits.ts'
 import { collected, numberOption, usage } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
 import { parseMegabytes, parseSleep } from './port-text.ts'
@@ -37,8 +38,6 @@ interface ChangeRequest {
   drain_timeout_ms?: number
 }
 
-const longestCooldownMs = 86_400_000
-
 export function addSetCommand({ program, session, deps }: CommandLine): void {
   program
     .command('set <instance> [args...]')
@@ -54,7 +53,7 @@ export function addSetCommand({ program, session, deps }: CommandLine): void {
     .option(
       '--cooldown <ms>',
       'sleep after this time',
-      numberOption('--cooldown', { min: 0, max: longestCooldownMs }),
+      numberOption('--cooldown', { min: 0, max: maxCooldownMs }),
     )
     .option('--tag <word>', 'add a tag; several times', collected)
     .option('--untag <word>', 'remove a tag; several times', collected)
@@ -62,7 +61,7 @@ export function addSetCommand({ program, session, deps }: CommandLine): void {
     .option(
       '--drain <ms>',
       'with --now: how long open requests may take to end',
-      numberOption('--drain', { min: 0, max: 3_600_000 }),
+      numberOption('--drain', { min: 0, max: maxDrainMs }),
     )
     .option('--no-wait', 'with --now: do not wait until it runs')
     .option('--timeout <s>', 'wait no longer', numberOption('--timeout', { min: 1, max: 86_400 }), 300)

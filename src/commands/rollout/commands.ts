@@ -1,13 +1,11 @@
 import { one } from '../../client/answers.ts'
+import { defaultRolloutCount, keptRollouts } from '../../contract/limits.ts'
 import type { Column } from '../output.ts'
 import { numberOption } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
 import { addDeployCommand } from './deploy-command.ts'
 import { follow } from './follow.ts'
 import type { Rollout } from './words.ts'
-
-/** The most rollouts that the API keeps of each service. */
-const mostRollouts = 50
 
 export function addRolloutCommands(line: CommandLine): void {
   const { program, session } = line
@@ -22,7 +20,12 @@ export function addRolloutCommands(line: CommandLine): void {
   program
     .command('rollouts <service>')
     .description('list the last rollouts of a service, the newest first')
-    .option('--limit <number>', 'so many', numberOption('--limit', { min: 1, max: mostRollouts }), 10)
+    .option(
+      '--limit <number>',
+      'so many',
+      numberOption('--limit', { min: 1, max: keptRollouts }),
+      defaultRolloutCount,
+    )
     .action(async (object: string, { limit }: { readonly limit: number }) =>
       list(await session(), object, limit),
     )

@@ -1,4 +1,6 @@
 import { one } from '../../client/answers.ts'
+import { maxCheckTimes, maxPort } from '../../contract/limits.ts'
+import { leastCheckStatus, mostCheckStatus } from '../../domain/rollout/check.ts'
 import { parseMegabytes } from '../instance/port-text.ts'
 import { variablesOf } from '../instance/run-command.ts'
 import { collected, numberOption, usage } from '../session.ts'
@@ -31,9 +33,9 @@ interface DeployOptions {
   readonly detach?: true
 }
 
-const ports = { min: 1, max: 65_535 }
-const statuses = { min: 200, max: 599 }
-const times = { min: 1, max: 1_000 }
+const ports = { min: 1, max: maxPort }
+const statuses = { min: leastCheckStatus, max: mostCheckStatus }
+const times = { min: 1, max: maxCheckTimes }
 
 export function addDeployCommand({ program, session, deps }: CommandLine): void {
   const command = program

@@ -1,6 +1,7 @@
 import { entriesOf, one, succeeded } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
 import { ExplainedKind } from '../../client/explanation.ts'
+import { keptRuns } from '../../contract/limits.ts'
 import { explain } from '../instance/explain-command.ts'
 import type { Column } from '../output.ts'
 import { identified, numberOption, queryOf, tellEach, usage } from '../session.ts'
@@ -119,7 +120,7 @@ function addReading({ schedule, session }: ScheduleLine): void {
   schedule
     .command('runs <schedule>')
     .description('show the last runs of a schedule')
-    .option('--limit <number>', 'so many', numberOption('--limit', { min: 1, max: 50 }), 10)
+    .option('--limit <number>', 'so many', numberOption('--limit', { min: 1, max: keptRuns }), 10)
     .option('--log', 'show what the newest of them printed last')
     .action(async (object: string, options: { readonly limit: number; readonly log?: true }) =>
       showRuns(await session(), object, options),

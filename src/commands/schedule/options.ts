@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { maxRunTimeoutSeconds } from '../../contract/limits.ts'
 import { ScheduleActionType } from '../../domain/schedule/action.ts'
-import { OverlapPolicy } from '../../domain/schedule/overlap.ts'
+import { OverlapPolicy, catchUpRangeS } from '../../domain/schedule/overlap.ts'
 import { parseMegabytes, parseMount } from '../instance/port-text.ts'
 import { variablesOf } from '../instance/run-command.ts'
 import { collected, numberOption, usage } from '../session.ts'
@@ -48,7 +49,11 @@ export function addScheduleOptions(command: Command): Command {
     .option('-e, --env <NAME=value>', 'a variable; NAME alone takes the value that it has here', collected)
     .option('--env-file <file>', 'a file with a NAME=value per line, or - for standard input')
     .option('-v, --volume <volume:path[:ro]>', 'attach a volume', collected)
-    .option('--timeout <s>', 'stop a run after this time', numberOption('--timeout', { min: 1, max: 86_400 }))
+    .option(
+      '--timeout <s>',
+      'stop a run after this time',
+      numberOption('--timeout', { min: 1, max: maxRunTimeoutSeconds }),
+    )
     .option(
       '--overlap <policy>',
       `if a run is due during another: ${Object.values(OverlapPolicy).join(', ')}`,
@@ -56,7 +61,7 @@ export function addScheduleOptions(command: Command): Command {
     .option(
       '--catch-up <s>',
       'make up for a missed run within this time',
-      numberOption('--catch-up', { min: 10, max: 31_536_000 }),
+      numberOption('--catch-up', catchUpRangeS),
     )
 }
 

@@ -1,5 +1,6 @@
 import { entriesOf, one, succeeded } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
+import { maxConnectionLimit } from '../../contract/limits.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { parseDomain, parsePort } from '../instance/port-text.ts'
 import { addServiceUsageCommand } from '../instance/usage-command.ts'
@@ -34,12 +35,12 @@ export function addServiceCommands({ program, session }: CommandLine): void {
     .option(
       '--soft <number>',
       'wake another instance above it',
-      numberOption('--soft', { min: 1, max: 65_535 }),
+      numberOption('--soft', { min: 1, max: maxConnectionLimit }),
     )
     .option(
       '--hard <number>',
       'the most requests per instance',
-      numberOption('--hard', { min: 1, max: 65_535 }),
+      numberOption('--hard', { min: 1, max: maxConnectionLimit }),
     )
     .action(async (name: string | undefined, options: CreateOptions) =>
       create(await session(), name, options),

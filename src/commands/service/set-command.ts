@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { one } from '../../client/answers.ts'
+import { maxConnectionLimit, maxPort } from '../../contract/limits.ts'
 import { parseDomain, parsePort } from '../instance/port-text.ts'
 import { collected, identified, numberOption, usage } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
@@ -14,8 +15,8 @@ interface SetOptions {
   readonly removeDomain?: readonly string[]
 }
 
-const ports = { min: 1, max: 65_535 }
-const limits = { min: 1, max: 65_535 }
+const ports = { min: 1, max: maxPort }
+const limits = { min: 1, max: maxConnectionLimit }
 
 export function addServiceSetCommand(service: Command, session: CommandLine['session']): void {
   service

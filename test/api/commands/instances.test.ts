@@ -115,6 +115,7 @@ describe('commands about instances', () => {
       [['-m', 'much'], /'much' is no size/],
       [['-v', 'notes'], /'notes' is no attachment/],
       [['--scale-to-zero=always'], /'always' is no value for --scale-to-zero/],
+      [['--cooldown', '500'], /--cooldown is for an instance that sleeps: give --scale-to-zero, too/],
     ] as const) {
       const run = await roost.run(['run', 'hello', ...args])
       assert.equal(run.code, 2, run.err)
@@ -158,6 +159,15 @@ describe('commands about instances', () => {
     assert.match(stop.err, /No instance with name 'two'/)
     const rm = await roost.run(['rm', 'one'])
     assert.deepEqual([rm.code, rm.out], [0, 'one is deleted\n'])
+  })
+
+  it('stop takes no longer drain than the API', async () => {
+    await user.api.one('createInstances', { body: { name: 'one', image: 'hello', autostart: true } })
+    const long = await roost.run(['stop', 'one', '--drain', '3600001'])
+    assert.equal(long.code, 2)
+    assert.match(long.err, /no value for --drain: expected a whole number from 0 to 3600000\n/)
+    const stop = await roost.run(['stop', 'one', '--drain', '3600000'])
+    assert.equal(stop.code, 0, stop.err)
   })
 
   it('suspend waits until each sleeps, and says why one does not', async () => {

@@ -116,6 +116,9 @@ describe('commands about services, volumes, autoscale and the account', () => {
       (one: { readonly label: string }) => one.label === 'viewer',
     )
     assert.match(await done('token', 'rm', found.uuid), /is not valid any more/)
+    const long = await roost.run(['token', 'create', '--days', '3651'])
+    assert.deepEqual([long.code, long.out], [2, ''])
+    assert.match(long.err, /no value for --days: expected a whole number from 1 to 3650/)
   })
 
   it('quota shows what is used of what the account may have', async () => {

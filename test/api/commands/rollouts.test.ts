@@ -252,6 +252,7 @@ describe('the commands about rollouts', function () {
       [['--max-errors', '101%'], /'101%' is no value for --max-errors: expected a share from 0% to 100%/],
       [['--check-status', '200'], /--check-status is for a check by HTTP: give --check-path, too/],
       [['--check-port', '70000'], /expected a whole number from 1 to 65535/],
+      [['--check-times', '101'], /expected a whole number from 1 to 100/],
     ] as const) {
       const ended = await roost.run(['deploy', 'web', ...args])
       assert.equal(ended.code, 2, ended.err)

@@ -60,6 +60,18 @@ describe('docs/limits.md', () => {
     ['maxTokenServices', `\`services\` of a token | ${limits.maxTokenServices} `],
     ['maxTokenLabelLength', `\`label\` of a token | ${limits.maxTokenLabelLength} characters`],
     ['maxTokenLifetimeSeconds', `\`lifetime_s\` | 1 to ${limits.maxTokenLifetimeSeconds} `],
+    ['maxSchedules', `schedules of an account | ${limits.maxSchedules},`],
+    ['maxScheduledInstances', `start or stop | ${limits.maxScheduledInstances} `],
+    ['maxRunTimeoutSeconds', `\`timeout_s\` of a run | 1 to ${limits.maxRunTimeoutSeconds},`],
+    ['keptRuns', `${limits.keptRuns}, each with ${limits.keptRunLogBytes / 1_024} KiB of log`],
+    ['maxCanarySteps', `\`canary\` | ${limits.maxCanarySteps} steps,`],
+    ['maxBakeSeconds', `\`bake_s\` | 0 to ${limits.maxBakeSeconds},`],
+    ['maxKeepSeconds', `\`keep_s\` | 0 to ${limits.maxKeepSeconds},`],
+    ['maxCheckTimes', `\`check.times\` | 1 to ${limits.maxCheckTimes} `],
+    ['maxCheckIntervalMs', `to ${limits.maxCheckIntervalMs} `],
+    ['maxCheckSeconds', `\`check.limit_s\` | 1 to ${limits.maxCheckSeconds} `],
+    ['maxWatchedLatencyMs', `\`max_latency_ms\` | 1 to ${limits.maxWatchedLatencyMs} `],
+    ['keptRollouts', `${limits.keptRollouts}; an answer has ${limits.defaultRolloutCount},`],
     ['maxImageReferenceLength', `\`image\` | ${limits.maxImageReferenceLength}`],
   ]
   it('has the sizes of a process as the hosts have them', async () => {
