@@ -54,7 +54,7 @@ export interface ControlActivities {
 
 export interface ControlDeps {
   readonly database: Database
-  /** Has a rollout look at once that may wait for a state. Without it, the rollout looks when its time comes. */
+  /** Has a rollout look at once that may wait for a state. Without it, the rollout looks a little later. */
   readonly lookAgain?: (rolloutUuid: string) => void
 }
 

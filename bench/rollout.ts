@@ -51,8 +51,8 @@ interface Rollout {
 }
 
 /**
- * Measures, under a load of 50 requests per second, the time from the call of a rollout until every request is
- * answered by the new version, less a start of the same instance by itself; and the same for the way back.
+ * Measures, under a load of 50 requests per second, the time from the call of a rollout until every request
+ * is answered by the new version, less a start of the same instance by itself; and the same for the way back.
  */
 export async function benchRollout(stack: Stack): Promise<Section> {
   const names = openPublicNames(stack)
@@ -202,8 +202,8 @@ function watch({ names }: Bench, { host }: VersionedService): Watched {
 }
 
 /**
- * Ends the traffic when this version has answered for a second, and returns when the last request was sent that
- * another one answered. Throws if a request failed.
+ * Ends the traffic when this version has answered for a second, and returns when the last request was sent
+ * that another one answered. Throws if a request failed.
  */
 async function switched(traffic: Watched, name: string): Promise<number> {
   const isOther = ({ version }: VersionAnswer): boolean => version !== name

@@ -122,7 +122,7 @@ export class HostLeases {
     this.#lose(line, { keptUntilMs: lastWordMs + leaseKeptMs, closed })
   }
 
-  /** Ends a line that has nothing under way any more. Its leases are over at once, and no drain waits for them. */
+  /** Ends a line that has nothing under way any more. Its leases end at once, and no drain waits. */
   leave(line: GatewayLine): void {
     this.#lose(line, { keptUntilMs: 0, closed: true })
   }
