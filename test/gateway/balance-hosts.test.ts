@@ -41,6 +41,16 @@ describe('what a host says of its instances', function () {
     return !outcome.admitted
   }
 
+  it('a request that waits for a share of an instance that is gone wakes the next boot', async () => {
+    host.answer = () => ({ share: 0 })
+    given({ hardLimit: 1 })
+    const waiting = one.admit()
+    const { instance, memoryBoot } = await host.next('want')
+    host.answer = () => ({ boot: memoryBoot + 1, memoryBoot: memoryBoot + 1, share: 1 })
+    host.say({ kind: 'gone', instance, boot: memoryBoot })
+    assert((await waiting).admitted)
+  })
+
   describe('when an instance sleeps through a connection', () => {
     async function slept(limits: Partial<BalanceLimits> = {}): Promise<Admission> {
       host.answer = () => asleepSoon

@@ -268,10 +268,8 @@ export class LeasedInstance implements AdmittedTo {
     else if (message.kind === 'settings') this.#hearSettings(message)
     else if (message.kind === 'drain' || message.kind === 'close') this.tell({ ...message, connected })
     else if (message.kind === 'rest') this.#hearRest(message)
-    else {
-      if (message.kind === 'gone') this.share.gone(message.boot)
-      this.tell(message)
-    }
+    else if (message.kind === 'gone') this.#hearGone(message)
+    else this.tell(message)
   }
 
   close(): void {
@@ -309,6 +307,14 @@ export class LeasedInstance implements AdmittedTo {
       lastMs: this.#lastMs,
       ...(returnAfterMs === undefined ? {} : { returnAfterMs }),
     })
+  }
+
+  /** Those that wait for more of a share that is gone have to ask for the instance again. */
+  #hearGone(message: Extract<HostMessage, { kind: 'gone' }>): void {
+    const { isAsking } = this.share
+    this.share.gone(message.boot)
+    this.tell(message)
+    if (isAsking && !this.share.isAsking) this.#owner.moved({ all: true })
   }
 
   /** Connections sleep, too: the memory is kept, and whoever speaks on one wakes the instance. */
