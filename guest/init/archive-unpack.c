@@ -85,15 +85,27 @@ static bool make_directory(const char *place) {
   return true;
 }
 
-/* Reads the content and its padding to the end, also after an error of writing. */
+static bool fail_for_memory(void) {
+  return fail(entry.name, "the memory of the instance is full, and files that are on no volume are in it; "
+                          "give it more memory, or a volume for them");
+}
+
+/* `ENOSPC` of a volume is about its size, and that of other files about the memory. */
+static bool fail_to_write(bool in_memory) {
+  return in_memory && errno == ENOSPC ? fail_for_memory() : fail_by_errno(entry.name);
+}
+
 static bool copy_content(int fd) {
   static char bytes[64 << 10];
+  bool in_memory = archive_is_in_memory(fd);
+  if (in_memory && archive_memory_is_full(0)) return fail_for_memory();
   for (long long left = entry.size; left > 0;) {
     size_t got = archive_read_some(bytes, left < (long long)sizeof bytes ? (size_t)left : sizeof bytes);
     if (got == 0) return fail(entry.name, "the archive ends in it");
+    if (in_memory && archive_memory_is_full(got)) return fail_for_memory();
     for (size_t sent = 0; sent < got;) {
       ssize_t written = write(fd, bytes + sent, got - sent);
-      if (written < 0) return fail_by_errno(entry.name);
+      if (written < 0) return fail_to_write(in_memory);
       sent += (size_t)written;
     }
     left -= (long long)got;
@@ -101,23 +113,36 @@ static bool copy_content(int fd) {
   return archive_skip(archive_padding(entry.size)) || fail(entry.name, "the archive ends after it");
 }
 
-/* An entry that is no directory replaces what has its name, and is never written through a link. */
+/*
+ * An entry that is no directory replaces a file or a link that has its name, and is never written through a
+ * link. Whatever else has the name is not what people mean by a file.
+ */
+static bool may_replace(int parent, const char *last) {
+  struct stat found;
+  if (fstatat(parent, last, &found, AT_SYMLINK_NOFOLLOW) < 0) return errno == ENOENT || fail_by_errno(entry.name);
+  if (S_ISREG(found.st_mode) || S_ISLNK(found.st_mode)) return true;
+  return fail(entry.name, S_ISDIR(found.st_mode) ? "there is a directory of that name"
+                                                 : "there is a device, pipe or socket of that name");
+}
+
 static bool make_room(int parent, const char *last) {
-  return unlinkat(parent, last, 0) == 0 || errno == ENOENT;
+  return unlinkat(parent, last, 0) == 0 || errno == ENOENT || fail_by_errno(entry.name);
 }
 
 static bool make_file(int parent, const char *last) {
-  int fd = openat(parent, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return fail_by_errno(entry.name);
+  int fd = archive_draft_open(parent);
+  if (fd < 0) return fail_to_write(archive_is_in_memory(parent));
   bool copied = copy_content(fd);
-  bool done = copied && set_attributes(fd, entry.mode, entry.uid, entry.gid, entry.mtime);
+  bool done = copied && set_attributes(fd, entry.mode, entry.uid, entry.gid, entry.mtime) && archive_draft_finish(last);
   if (copied && !done) fail_by_errno(entry.name);
-  if (close(fd) < 0 && done) return fail_by_errno(entry.name);
+  archive_draft_drop();
+  close(fd);
   return done;
 }
 
 static bool make_link(int parent, const char *last) {
   struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = entry.mtime}};
+  if (!make_room(parent, last)) return false;
   if (symlinkat(entry.link, parent, last) < 0) return fail_by_errno(entry.name);
   bool owned = !target->owners || geteuid() != 0 ||
                fchownat(parent, last, (uid_t)entry.uid, (gid_t)entry.gid, AT_SYMLINK_NOFOLLOW) == 0;
@@ -148,7 +173,7 @@ static bool place_of(char *place, const char *name) {
 static bool make_hard_link(int parent, const char *last) {
   char place[ARCHIVE_MAX_NAME];
   const char *linked;
-  if (!place_of(place, entry.link)) return false;
+  if (!place_of(place, entry.link) || !make_room(parent, last)) return false;
   int from = archive_open_parent(base_fd, place, &linked);
   bool done = from >= 0 && linkat(from, linked, parent, last, 0) == 0;
   if (!done) fail_by_errno(entry.name);
@@ -172,10 +197,9 @@ static bool take_entry(void) {
   if (strcmp(place, ".") == 0) return fail(entry.name, "it is no directory");
   int parent = archive_open_parent(base_fd, place, &last);
   if (parent < 0) return fail_by_errno(entry.name);
-  bool done = make_room(parent, last) ? entry.type == '0'   ? make_file(parent, last)
-                                        : entry.type == '1' ? make_hard_link(parent, last)
-                                                            : make_link(parent, last)
-                                      : fail_by_errno(entry.name);
+  bool done = may_replace(parent, last) && (entry.type == '0'   ? make_file(parent, last)
+                                            : entry.type == '1' ? make_hard_link(parent, last)
+                                                                : make_link(parent, last));
   close(parent);
   return done;
 }

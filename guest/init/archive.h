@@ -72,6 +72,22 @@ int archive_open_parent(int base_fd, const char *name, const char **last);
 int archive_open_directory(int base_fd, const char *name);
 const char *archive_why(int error);
 
+/* archive-memory.c: files that are on no volume are in the guest's memory. */
+bool archive_is_in_memory(int fd);
+/*
+ * Counts `length` bytes, or with 0 a new file, and looks now and then whether so little memory is left that
+ * the kernel would soon end processes.
+ */
+bool archive_memory_is_full(size_t length);
+
+/* archive-draft.c: a file before it is complete. A signal that ends the process removes it. */
+/* Returns its descriptor, or -1 with errno. `parent` stays open until the file is finished or dropped. */
+int archive_draft_open(int parent);
+/* Gives the file its name, in place of a file or a link. Returns false with errno. */
+bool archive_draft_finish(const char *last);
+/* Removes the file if it was not finished. */
+void archive_draft_drop(void);
+
 /* Both return the exit code: 0, or 1 if something could not be copied. Standard error has said what. */
 /* archive-pack.c */
 int archive_pack(const char *path, bool follow);

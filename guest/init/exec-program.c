@@ -83,7 +83,6 @@ static void stand_first(void) {
  */
 static _Noreturn void copy_files(const struct exec_request *request) {
   syscall(SYS_close_range, 3u, ~0u, 0u);
-  stand_first();
   if (request->kind == EXEC_PACK) _exit(archive_pack(request->path, request->follow));
   struct archive_target target = {request->path, request->extract, request->owners};
   _exit(archive_unpack(&target));
@@ -107,6 +106,8 @@ static _Noreturn void become_program(const struct config *config, const struct e
     for (int fd = 0; fd < 3; fd++) {
       if (fchown(fd, identity.uid, request->tty ? (gid_t)-1 : identity.gid) < 0) errno = 0;
     }
+    /* Only root may write there once the process has the user of the application. */
+    if (request->kind != EXEC_PROGRAM) stand_first();
     process_take_identity(&identity);
     if (request->kind != EXEC_PROGRAM) copy_files(request);
     process_execute(request->argv, env);

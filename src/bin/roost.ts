@@ -12,19 +12,14 @@ import { runCommand } from '../commands/program.ts'
 import { isOperatorsCommand } from '../commands/operators-commands.ts'
 
 const maxSecretBytes = 10_000
+/** Signals in this time are the same one. Nobody presses Ctrl-C twice so quickly. */
+const oneSignalMs = 150
 
 /** The `roost` command. What operators' commands need is much, so it is loaded for them alone. */
 async function main(args: readonly string[]): Promise<number> {
   if (isOperatorsCommand(args[0])) {
     const { runAdmin } = await import('./roost-admin.ts')
     return await runAdmin(args[0] === 'admin' ? args.slice(1) : args)
-  }
-  const ended = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      ended.abort()
-      process.once(signal, () => process.exit(1))
-    })
   }
   return await runCommand(args, {
     write: (text) => void process.stdout.write(text),
@@ -36,7 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
     readFile,
     openBrowser,
     trust: (pem) => setDefaultCACertificates([...getCACertificates('default'), pem]),
-    signal: ended.signal,
+    ...listenToSignals(),
     environment: process.env,
     configFile: path.join(
       process.env['XDG_CONFIG_HOME'] || path.join(os.homedir(), '.config'),
@@ -45,6 +40,26 @@ async function main(args: readonly string[]): Promise<number> {
     ),
     dataDir: path.resolve(process.env['ROOST_DATA_DIR'] || path.join(import.meta.dirname, '../..', '.roost')),
   })
+}
+
+/**
+ * The first signal asks the command to end, and the next one ends it. Ctrl-C comes twice, from the terminal
+ * and from `roost.mjs`, which can not know that the terminal has sent it.
+ */
+function listenToSignals() {
+  const interrupted = new AbortController()
+  const ending = new AbortController()
+  let firstAtMs: number | undefined
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      const nowMs = performance.now()
+      if (nowMs - (firstAtMs ?? nowMs) > oneSignalMs) process.exit(1)
+      firstAtMs ??= nowMs
+      if (name !== 'SIGINT') ending.abort()
+      interrupted.abort()
+    })
+  }
+  return { signal: interrupted.signal, ending: ending.signal }
 }
 
 /** Reads as operators' commands do, and fails as those of users do. */
@@ -71,4 +86,6 @@ async function openBrowser(url: string): Promise<boolean> {
 
 // A reader such as `head` may end before everything is written.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+// A terminal that was closed takes no message either.
+process.stderr.on('error', () => process.exit(1))
 process.exitCode = await main(process.argv.slice(2))

@@ -39,8 +39,10 @@ export interface CommandDeps {
   readonly openBrowser: (url: string) => Promise<boolean>
   /** Trusts a certificate authority, in PEM, from now on. */
   readonly trust: (pem: string) => void
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C, and when `ending` is. */
   readonly signal: AbortSignal
+  /** Aborted by SIGTERM and SIGHUP, which are about the command itself and not about what it shows. */
+  readonly ending: AbortSignal
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The file with the profiles. */
   readonly configFile: string

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import process from 'node:process'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -23,6 +24,15 @@ export async function readHidden(prompt: string): Promise<string> {
   }
 }
 
+/**
+ * Node's raw mode is about keys alone: the terminal goes on putting a carriage return before each newline,
+ * which the terminal in the instance has done already, or which a program there does not want. Node has no
+ * way to change that. Where there is no `stty`, it stays. The end of raw mode gives back what was before.
+ */
+function passOutputOn(): void {
+  spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] })
+}
+
 /** The terminal or the pipes of this process. */
 export function openTerminal(): ProgramTerminal {
   const { stdout, stderr } = process
@@ -39,7 +49,9 @@ export function openTerminal(): ProgramTerminal {
     },
     size,
     setRaw: (raw) => {
-      if (process.stdin.isTTY) process.stdin.setRawMode(raw)
+      if (!process.stdin.isTTY) return
+      process.stdin.setRawMode(raw)
+      if (raw) passOutputOn()
     },
     onResize: (listener) => {
       const tell = () => {

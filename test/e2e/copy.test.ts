@@ -21,7 +21,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { runInstance } from '../support/instances.ts'
+import { runInstance, viewOf } from '../support/instances.ts'
 import type { InstanceView } from '../support/instances.ts'
 import { createRoostProgram } from '../support/roost-program.ts'
 import type { RoostProgram } from '../support/roost-program.ts'
@@ -159,6 +159,39 @@ describe('files that are copied from an instance and to it', () => {
       missing.err,
       'roost: /missing: No such file or directory\nroost: not everything was copied\n',
     )
+  })
+
+  it('end before they fill the memory of an instance, which goes on, and leave no half file', async () => {
+    const { uuid } = await runInstance(stack.api, {
+      name: 'copy-small',
+      image: 'busybox',
+      memory_mb: 64,
+      args: ['sh', '-c', 'while :; do sleep 1; done'],
+    })
+    try {
+      assert.equal((await roost.run(['cp', inside('one'), 'copy-small:/large'])).code, 0)
+      const began = Date.now()
+      const full = await roost.run(['cp', inside('large'), 'copy-small:/large'], { limitMs: largeLimitMs })
+      assert.equal(full.code, 1)
+      assert.match(
+        full.err,
+        /^roost: large: the memory of the instance is full.*\nroost: not everything was copied\n$/,
+      )
+      assert.ok(Date.now() - began < largeLimitMs / 2)
+      const { out } = await roost.run([
+        'exec',
+        'copy-small',
+        '--',
+        'sh',
+        '-c',
+        'cat /large; ls -a / | grep roost',
+      ])
+      assert.equal(out, 'by way of a stream')
+      const { state, start_count } = await viewOf(stack.api, uuid)
+      assert.deepEqual([state, start_count], ['running', 1])
+    } finally {
+      await stack.api.one('deleteInstances', { object: uuid })
+    }
   })
 
   it('end when the command is interrupted, and leave no process', async () => {

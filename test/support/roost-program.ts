@@ -65,7 +65,8 @@ export async function createRoostProgram(
     let err = ''
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (out += piece))
     child.stderr.setEncoding('utf8').on('data', (piece: string) => (err += piece))
-    child.stdin.end(input ?? '')
+    // A command may end before it has read all of its input.
+    child.stdin.on('error', () => undefined).end(input ?? '')
     const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }))
     return { child, ended, out: () => out, err: () => err }
   }

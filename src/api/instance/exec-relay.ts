@@ -70,6 +70,8 @@ export class ExecRelay {
   }
 
   #take(data: RawData, isBinary: boolean): void {
+    // What a client had sent before it heard of the end is dropped, so that its answer to the close is read.
+    if (this.#client.readyState !== this.#client.OPEN) return
     const wrong = isBinary ? this.#wrongBytes(data as Buffer) : this.#wrongCommand(data as Buffer)
     if (wrong !== undefined) return this.#end(ExecClose.Unsound, wrong)
     if (this.#host !== undefined) return pass(this.#client, this.#host, { data, isBinary })
@@ -118,8 +120,9 @@ export class ExecRelay {
     host.on('error', () => undefined)
     host.on('message', (data, isBinary) => pass(host, this.#client, { data, isBinary }))
     host.once('close', (code, reason) => {
-      if (unsent.has(code)) this.#end(ExecClose.Lost, 'the connection to the host broke')
-      else this.#client.close(code, reason)
+      if (unsent.has(code)) return this.#end(ExecClose.Lost, 'the connection to the host broke')
+      this.#client.resume()
+      this.#client.close(code, reason)
     })
     for (const early of this.#early.splice(0)) pass(this.#client, host, early)
     if (host.bufferedAmount <= maxUnsentBytes) this.#client.resume()

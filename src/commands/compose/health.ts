@@ -85,7 +85,8 @@ export async function runCheck(
       socket.close()
     }, timeoutMs)
     const note = (text: string): void => void (output = text)
-    const code = await new ExecTalk(socket, { terminal, note, signal: new AbortController().signal }).run({
+    const never = new AbortController().signal
+    const code = await new ExecTalk(socket, { terminal, note, signal: never, ending: never }).run({
       type: 'run',
       argv,
     })

@@ -130,7 +130,8 @@ async function checkSource(source: string, { followLink }: CopyOptions): Promise
 function judge(code: number): void {
   if (code === killed)
     throw new CommandFailure(
-      'the copy was killed: the memory of the instance is full, and files that are on no volume are in it',
+      'the copy was killed: the memory of the instance is full, and files that are on no volume are in it;' +
+        ' give it more memory, or a volume for them',
     )
   if (code !== 0) throw new CommandFailure('not everything was copied')
 }

@@ -3,11 +3,13 @@
  * nothing is written outside of the target, and no link that it sends is ever followed. An entry is only
  * taken if it is in a directory that came just before it, and that is a real directory here.
  */
+import { randomUUID } from 'node:crypto'
 import {
   lstat,
   mkdir,
   open,
   realpath,
+  rename,
   stat,
   symlink,
   unlink,
@@ -170,22 +172,29 @@ class Unpacker {
     await utimes(place, new Date(), timeOf(mtime))
   }
 
+  /** The file gets its name when it is complete, so nobody finds half a file. */
   async #takeFile(place: string, entry: Entry): Promise<void> {
     const { mode, mtime, uid, gid } = entry.header
-    await unlink(place).catch(unlessMissing)
+    await requireReplaceable(place)
+    const draft = path.join(path.dirname(place), `.roost-copy-${randomUUID()}`)
     // `x` makes a new file, so no link is followed.
-    const file = await open(place, 'wx', 0o600)
+    const file = await open(draft, 'wx', 0o600)
     try {
       await file.writeFile(entry)
       if (this.#keepsOwners) await file.chown(uid, gid)
       await file.chmod(mode & rights)
       await file.utimes(new Date(), timeOf(mtime))
+      await rename(draft, place)
+    } catch (error) {
+      await unlink(draft).catch(unlessMissing)
+      throw error
     } finally {
       await file.close()
     }
   }
 
   async #takeLink(place: string, { linkname, mtime, uid, gid }: Header): Promise<void> {
+    await requireReplaceable(place)
     await unlink(place).catch(unlessMissing)
     await symlink(linkname, place)
     if (this.#keepsOwners) await lchown(place, uid, gid)
@@ -195,6 +204,14 @@ class Unpacker {
   get #keepsOwners(): boolean {
     return this.#target.owners && process.geteuid?.() === 0
   }
+}
+
+/** Throws if something other than a file or a link has this name. */
+async function requireReplaceable(place: string): Promise<void> {
+  const found = await lstat(place).catch(unlessMissing)
+  if (found === undefined || found.isFile() || found.isSymbolicLink()) return
+  const kind = found.isDirectory() ? 'directory' : 'device, pipe or socket'
+  throw new CommandFailure(`${place} is there already, and is a ${kind}`)
 }
 
 /** A time that is none becomes now. */

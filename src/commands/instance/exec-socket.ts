@@ -7,6 +7,8 @@ import type { ApiAccess } from '../../client/client.ts'
 import { maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
 
 const connectLimitMs = 30_000
+/** The API sends a ping so often. */
+const silenceMs = 15_000
 
 /** What a WebSocket is opened for: a program, a copy or a connection. */
 type Purpose = 'exec' | 'archive' | 'connect'
@@ -22,7 +24,10 @@ export async function openExec(access: ApiAccess, object: string, purpose: Purpo
     perMessageDeflate: false,
   })
   return await new Promise((resolve, reject) => {
-    socket.once('open', () => resolve(socket))
+    socket.once('open', () => {
+      breakWhenSilent(socket, silenceMs)
+      resolve(socket)
+    })
     socket.once('unexpected-response', (_, response: IncomingMessage) => {
       void refusalOf(response).then(reject)
     })
@@ -30,6 +35,27 @@ export async function openExec(access: ApiAccess, object: string, purpose: Purpo
       reject(new ApiFailure(`${url.origin} does not answer: ${cause.message}`, {})),
     )
   })
+}
+
+/**
+ * Breaks the connection off if the API sends nothing for three times `lookEveryMs`. Otherwise a network that
+ * drops everything would leave a person at a terminal that passes no key on, and not even Ctrl-C.
+ */
+export function breakWhenSilent(socket: WebSocket, lookEveryMs: number): void {
+  // Looks are counted, because a process that was stopped has heard nothing in all that time.
+  let silentLooks = 0
+  const heard = () => {
+    silentLooks = 0
+  }
+  socket.on('ping', heard).on('message', heard)
+  const timer = setInterval(() => {
+    // What is not read from, because the output is slow, is not heard.
+    if (socket.isPaused) return heard()
+    silentLooks += 1
+    if (silentLooks >= 3) socket.terminate()
+  }, lookEveryMs)
+  timer.unref()
+  socket.once('close', () => clearInterval(timer))
 }
 
 interface Refusal {

@@ -11,7 +11,7 @@ const maxUnsentBytes = 256 * 1024
 const signalled = 128
 const maxInputBytes = maxExecMessageBytes - 1
 
-interface TalkDeps extends Pick<CommandDeps, 'signal' | 'note'> {
+interface TalkDeps extends Pick<CommandDeps, 'signal' | 'ending' | 'note'> {
   readonly terminal: Pick<CommandDeps['terminal'], 'input' | 'output' | 'errorOutput' | 'setRaw' | 'onResize'>
 }
 
@@ -20,6 +20,10 @@ export class ExecTalk {
   readonly #socket: WebSocket
   readonly #deps: TalkDeps
   #code: number | undefined
+  /** Why the program could not be run. It is told when the terminal is as before. */
+  #failure: string | undefined
+  /** Why this side has ended the connection. */
+  #ended: string | undefined
 
   constructor(socket: WebSocket, deps: TalkDeps) {
     this.#socket = socket
@@ -29,26 +33,40 @@ export class ExecTalk {
   /** Resolves with the exit code of the program. Throws `CommandFailure` if the connection ends before it. */
   async run(start: ExecStart): Promise<number> {
     const { terminal, signal } = this.#deps
+    const hasTerminal = start.type === 'run' && start.terminal !== undefined
     const closed = this.#closed()
     this.#socket.on('message', (data, isBinary) => this.#take(data as Buffer & RawData, isBinary))
     this.#tell(start)
-    const interrupt = () => this.#tell({ type: 'signal', signal: constants.signals.SIGINT })
+    const interrupt = () => this.#interrupt(hasTerminal)
     signal.addEventListener('abort', interrupt)
-    const hasTerminal = start.type === 'run' && start.terminal !== undefined
     const forgetSize = hasTerminal
       ? terminal.onResize((size) => this.#tell({ type: 'resize', ...size }))
       : undefined
     if (hasTerminal) terminal.setRaw(true)
     this.#readInput()
+    if (signal.aborted) interrupt()
     try {
       return await closed
+    } catch (error) {
+      // What the program has shown last may be a prompt.
+      if (hasTerminal) terminal.errorOutput.write('\r\n')
+      throw error
     } finally {
       signal.removeEventListener('abort', interrupt)
       forgetSize?.()
       if (hasTerminal) terminal.setRaw(false)
+      if (this.#failure !== undefined) this.#deps.note(`roost: ${this.#failure}\n`)
       // Otherwise the process would wait for input that nobody reads.
       terminal.input.destroy()
     }
+  }
+
+  /** At a terminal Ctrl-C is a key for the program, so a signal can only be about the command itself. */
+  #interrupt(hasTerminal: boolean): void {
+    if (!hasTerminal && !this.#deps.ending.aborted)
+      return this.#tell({ type: 'signal', signal: constants.signals.SIGINT })
+    this.#ended = 'the command was ended by a signal, and the program with it'
+    this.#socket.terminate()
   }
 
   async #closed(): Promise<number> {
@@ -56,7 +74,7 @@ export class ExecTalk {
       this.#socket.on('error', () => undefined)
       this.#socket.once('close', (code, reason) => {
         if (this.#code !== undefined) return resolve(this.#code)
-        const why = reason.toString('utf8') || `the connection broke (${String(code)})`
+        const why = this.#ended ?? (reason.toString('utf8') || `the connection broke (${String(code)})`)
         reject(new CommandFailure(why))
       })
     })
@@ -89,7 +107,7 @@ export class ExecTalk {
 
   #hear(news: ExecNews): void {
     if (news.type === 'failed') {
-      this.#deps.note(`roost: ${news.message}\n`)
+      this.#failure = news.message
       this.#code = news.code
     }
     if (news.type === 'exit') this.#code = 'code' in news ? news.code : signalled + news.signal

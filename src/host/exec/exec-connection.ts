@@ -63,6 +63,8 @@ export class ExecConnection {
   }
 
   #take(data: RawData, isBinary: boolean): void {
+    // Input that waited here would keep the answer to the close from being read.
+    if (this.#socket.readyState !== this.#socket.OPEN) return
     if (isBinary) {
       const bytes = data as Buffer
       if (!this.#asked || bytes[0] !== ExecStream.Input) return this.#unsound('bytes that are no input')
@@ -173,6 +175,7 @@ export class ExecConnection {
   }
 
   #close(code: ExecClose, reason: string): void {
+    this.#waiting.length = 0
     this.#socket.resume()
     this.#socket.close(code, Buffer.from(reason).subarray(0, maxReasonBytes).toString('utf8'))
   }

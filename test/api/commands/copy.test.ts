@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -207,6 +208,25 @@ describe('roost cp', () => {
     assert.equal(readFileSync(inside('victim'), 'utf8'), 'safe')
     assert.equal(readFileSync(inside('target', 'evil'), 'utf8'), 'new')
     assert.equal(existsSync(inside('target', 'whatever')), false)
+  })
+
+  it('leaves a file as it is until the new one is complete, and takes the place of no device', async () => {
+    const file = path.join(at, 'file')
+    writeFileSync(file, 'old')
+    const whole = await archiveOf([{ name: 'file', content: 'n'.repeat(2_000) }])
+    host.archives.set('/file', whole.subarray(0, 1_024))
+    assert.equal((await cp('web:/file', file)).code, 1)
+    assert.equal(readFileSync(file, 'utf8'), 'old')
+    assert.deepEqual(readdirSync(at), ['file'])
+    host.archives.set('/file', await archiveOf([{ name: 'file', content: 'new' }]))
+    const pipe = path.join(at, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const { code, err } = await cp('web:/file', pipe)
+    assert.deepEqual(
+      [code, err],
+      [1, `roost: file: ${pipe} is there already, and is a device, pipe or socket\n`],
+    )
+    assert.ok(lstatSync(pipe).isFIFO())
   })
 
   it('takes the rights of files, and neither setuid nor setgid', async () => {

@@ -38,6 +38,15 @@ describe('roost exec', () => {
     assert.deepEqual([ended.code, ended.out === text, ended.err], [0, true, ''])
   })
 
+  it('ends at once with a program that has not read its input', async () => {
+    const began = Date.now()
+    const ended = await exec(['web', '--', 'sh', '-c', 'read first; exit 7'], 'line\n'.repeat(2_000_000))
+    assert.deepEqual(ended, { code: 7, out: '', err: '' })
+    // A side of a WebSocket that is not answered waits for 30 s.
+    const tookMs = Date.now() - began
+    assert.ok(tookMs < 20_000, `it took ${String(tookMs)} ms`)
+  })
+
   it('ends with 128 and the signal, and with 127 if there is no such program', async () => {
     assert.equal((await exec(['web', '--', 'sh', '-c', 'kill -9 $$'])).code, 137)
     const missing = await exec(['web', '--', 'nothing'])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   lstatSync,
@@ -16,12 +17,26 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import {
+  languageFlags,
+  sanitizerEnvironment,
+  sanitizerFlags,
+  sanitizerReport,
+} from '../../support/guest-compiler.ts'
+import { until } from '../../support/until.ts'
 
 const guest = path.resolve(import.meta.dirname, '../../../guest/init')
-const flags = ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-Werror', '-static']
+/** As the guest has it, and with checks of every access to memory and of undefined behaviour. */
+const builds = [
+  { how: '', compiler: 'musl-gcc', flags: ['-O2', '-static'] },
+  { how: ', checked by sanitizers', compiler: 'gcc', flags: sanitizerFlags },
+]
 
 /** The guest's archive code, as a program of this machine. */
-describe('the archives of a guest', () => {
+for (const { how, compiler, flags } of builds)
+  describe(`the archives of a guest${how}`, () => archiveTests(compiler, flags))
+
+function archiveTests(compiler: string, flags: readonly string[]): void {
   let work: string
   let program: string
   before(() => {
@@ -29,14 +44,8 @@ describe('the archives of a guest', () => {
     program = path.join(work, 'archive')
     const sources = readdirSync(guest).filter((name) => /^archive-.*\.c$/.test(name))
     const own = path.join(import.meta.dirname, 'archive-program.c')
-    execFileSync('musl-gcc', [
-      ...flags,
-      `-I${guest}`,
-      '-o',
-      program,
-      own,
-      ...sources.map((name) => path.join(guest, name)),
-    ])
+    const all = [own, ...sources.map((name) => path.join(guest, name))]
+    execFileSync(compiler, [...languageFlags, ...flags, `-I${guest}`, '-o', program, ...all])
   })
   after(() => {
     rmSync(work, { recursive: true, force: true })
@@ -56,11 +65,14 @@ describe('the archives of a guest', () => {
   function archive(args: readonly string[], input?: Buffer, user?: number): Outcome {
     const { status, stdout, stderr } = spawnSync(program, args, {
       cwd: at,
+      env: { ...process.env, ...sanitizerEnvironment },
       maxBuffer: 64 << 20,
       ...(input !== undefined && { input }),
       ...(user !== undefined && { uid: user, gid: user }),
     })
-    return { code: status, bytes: stdout, err: stderr.toString('utf8') }
+    const err = stderr.toString('utf8')
+    assert.doesNotMatch(err, sanitizerReport)
+    return { code: status, bytes: stdout, err }
   }
   const tar = (args: readonly string[], input?: Buffer) =>
     execFileSync('tar', args, { cwd: at, ...(input !== undefined && { input }), maxBuffer: 64 << 20 })
@@ -185,6 +197,50 @@ describe('the archives of a guest', () => {
     assert.equal(readFileSync(inside('victim'), 'utf8'), 'safe')
   })
 
+  it('leave a file as it is until the new one is complete, and nothing of one that is not', () => {
+    mkdirSync(inside('target'))
+    writeFileSync(inside('target', 'name'), 'old')
+    writeFileSync(inside('name'), 'n'.repeat(2_000))
+    const { bytes } = archive(['pack', 'name'])
+    assert.equal(archive(['unpack', 'target'], bytes.subarray(0, 1_024)).code, 1)
+    assert.equal(readFileSync(inside('target', 'name'), 'utf8'), 'old')
+    assert.equal(archive(['unpack', 'target/other'], bytes.subarray(0, 1_024)).code, 1)
+    assert.deepEqual(readdirSync(inside('target')), ['name'])
+    assert.equal(archive(['unpack', 'target'], bytes).code, 0)
+    assert.deepEqual(readdirSync(inside('target')), ['name'])
+    assert.equal(readFileSync(inside('target', 'name'), 'utf8').length, 2_000)
+  })
+
+  it('leave nothing of a file at which a signal ends them', async () => {
+    mkdirSync(inside('target'))
+    writeFileSync(inside('name'), 'n'.repeat(2_000))
+    const { bytes } = archive(['pack', 'name'])
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+      const child = spawn(program, ['unpack', 'target'], { cwd: at, stdio: ['pipe', 'ignore', 'inherit'] })
+      child.stdin.write(bytes.subarray(0, 1_024))
+      await until('it has begun', () => readdirSync(inside('target')).length > 0, { limitMs: 10_000 })
+      child.kill(signal)
+      assert.deepEqual(await once(child, 'exit'), [null, signal])
+      assert.deepEqual(readdirSync(inside('target')), [])
+    }
+  })
+
+  it('take the place of files and links only', () => {
+    mkdirSync(inside('target', 'name'), { recursive: true })
+    writeFileSync(inside('name'), 'x')
+    const { bytes } = archive(['pack', 'name'])
+    const intoDirectory = archive(['unpack', 'target'], bytes)
+    assert.deepEqual(
+      [intoDirectory.code, intoDirectory.err],
+      [1, 'name: there is a directory of that name\n'],
+    )
+    execFileSync('mkfifo', [inside('pipe')])
+    const ontoPipe = archive(['unpack', 'pipe'], bytes)
+    const sentence = 'name: there is a device, pipe or socket of that name\n'
+    assert.deepEqual([ontoPipe.code, ontoPipe.err], [1, sentence])
+    assert.ok(lstatSync(inside('pipe')).isFIFO())
+  })
+
   it('leave out devices, pipes and sockets, and say so', () => {
     mkdirSync(inside('special'))
     execFileSync('mkfifo', [inside('special', 'pipe')])
@@ -282,4 +338,4 @@ describe('the archives of a guest', () => {
     }
     assert.deepEqual(readdirSync(at).sort(), ['target', 'tree'])
   })
-})
+}

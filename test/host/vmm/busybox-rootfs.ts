@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
@@ -17,6 +17,7 @@ export async function makeBusyboxRootfs(
   const root = path.join(directory, 'busybox-root')
   for (const name of ['bin', 'etc', 'proc', 'sys', 'dev', 'tmp'])
     await mkdir(path.join(root, name), { recursive: true })
+  await chmod(path.join(root, 'tmp'), 0o1777)
   await copyFile('/bin/busybox', path.join(root, 'bin/busybox'))
   const { stdout } = await run('/bin/busybox', ['--list'])
   for (const applet of stdout.split('\n').filter((name) => name !== '' && name !== 'busybox')) {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import path from 'node:path'
+import type { Readable } from 'node:stream'
+import { pack } from 'tar-stream'
 import type { QemuVmm } from '../../../src/host/vmm/qemu-vmm.ts'
 import { vmDirectory } from '../../../src/host/vmm/vm-record.ts'
 import type { ExecEnd, ExecRequest } from '../../../src/host/exec/exec-session.ts'
@@ -78,6 +80,27 @@ describe('a program in a QEMU guest', () => {
       code: 126,
       message: '/etc/passwd: Permission denied',
     })
+  })
+
+  it('may be a copy, which ends before it fills the memory, and leaves nothing of its file', async () => {
+    const session = await vmm.exec(spec, { type: 'unpack', path: '/tmp', extract: true })
+    let said = ''
+    session.on('output', (_, bytes) => {
+      said += bytes.toString('utf8')
+      session.outputTaken(bytes.length)
+    })
+    const ended = once(session, 'end', { signal: AbortSignal.timeout(limitMs) }) as Promise<[ExecEnd]>
+    const endless = pack()
+    endless.entry({ name: 'endless', size: 2 ** 32 })
+    const [header] = (await once(endless as unknown as Readable, 'data')) as [Buffer]
+    session.write(header)
+    const scores = await shell('cat /proc/[0-9]*/oom_score_adj | sort -n | tail -1')
+    assert.equal(scores, '1000\n')
+    session.on('inputTaken', (taken) => session.write(Buffer.alloc(taken)))
+    session.write(Buffer.alloc(session.windowBytes - header.length))
+    assert.deepEqual((await ended)[0], { kind: 'code', code: 1 })
+    assert.match(said, /^endless: the memory of the instance is full/)
+    assert.equal(await shell('ls -A /tmp; ps | grep -c "[s]leep 1000000"'), 'work\n1\n')
   })
 
   it('is followed by others though an agent ended in the middle of a frame', async () => {
