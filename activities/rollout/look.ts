@@ -64,6 +64,9 @@ type Move = Exclude<RolloutMove, { readonly kind: 'wait' | 'over' }>
  */
 async function make(deps: RolloutDeps, read: ReadRollout, move: Move): Promise<Move | undefined> {
   if (move.kind === 'start' || move.kind === 'stop') return orderSide(deps, read, move)
+  // What was counted with the share of the step before is not of the new step. Before the first one there is
+  // nothing, and requests may be waiting.
+  if (move.kind === 'give' && read.rollout.step > 0) await measureStep(deps, read.rollout)
   if (move.kind === 'check') await check(deps, read, move.side)
   else {
     const rows = await makeMove(deps, read.rollout, move)

@@ -32,5 +32,5 @@ export interface TrafficCounts {
   readTraffic(
     uuids: readonly string[],
     onSilent: (error: Error) => void,
-  ): Promise<readonly { readonly gateway: string; readonly traffic: TrafficAnswer['traffic'] }[]>
+  ): Promise<readonly ({ readonly gateway: string } & TrafficAnswer)[]>
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server } from 'node:http'
 import { Registry } from 'prom-client'
@@ -15,6 +16,8 @@ export interface GatewayHealth {
   readonly token: string
 }
 
+/** The counts of this process begin at zero, and its name tells so. */
+const run = randomUUID()
 /** A UUID with its quotes and comma in JSON. */
 const bytesPerUuid = 39
 const bodyMaxBytes = maxServicesAsked * bytesPerUuid + 1_024
@@ -56,7 +59,7 @@ async function answerServices(request: IncomingMessage, health: GatewayHealth): 
       status: 400,
       body: `the body must be { services: [uuid, ...] } of at most ${bodyMaxBytes} bytes\n`,
     }
-  const body: TrafficAnswer = { traffic: health.trafficOf(services) }
+  const body: TrafficAnswer = { run, traffic: health.trafficOf(services) }
   return { status: 200, type: 'application/json', body: JSON.stringify(body) }
 }
 

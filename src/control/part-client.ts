@@ -19,10 +19,9 @@ export interface PartClient {
   close(): Promise<void>
 }
 
-export interface GatewayTraffic {
+export interface GatewayTraffic extends TrafficAnswer {
   /** The number of the gateway. Users do not learn its address. */
   readonly gateway: string
-  readonly traffic: TrafficAnswer['traffic']
 }
 
 /** A part did not answer, or its answer was not sound. */
@@ -73,8 +72,8 @@ export function createPartClient(options: {
         gateways.map(async (place, index): Promise<readonly GatewayTraffic[]> => {
           try {
             const text = await send(place, '/services', { method: 'POST', headers, body })
-            const { traffic } = JSON.parse(text) as TrafficAnswer
-            return [{ gateway: String(index + 1), traffic }]
+            const { run, traffic } = JSON.parse(text) as TrafficAnswer
+            return [{ gateway: String(index + 1), run, traffic }]
           } catch (error) {
             if (!(error instanceof PartUnreachable)) throw error
             onSilent(error)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
+import { retireDrainMs } from '../../src/domain/rollout/plan.ts'
 import type { RouteService } from '../../src/domain/service/route-feed.ts'
 import { GatewayLeasePhase } from '../../src/domain/standby/gateway-lease-state.ts'
 import type { InstanceLoad, OpenLease } from '../../src/domain/standby/lease-protocol.ts'
+import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import type { Admission } from '../../src/gateway/traffic.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
@@ -217,8 +219,12 @@ describe('what a host says of its instances', function () {
     assert.equal(host.all('open').length, 2)
   })
 
-  it('asks connections to a deleted instance to close at first, and ends them a little later', async () => {
-    given({}, { deletedMs: 20 })
+  it('leaves to what is open at an instance that a rollout let go as much time as its host does', () => {
+    assert.ok(defaultBalanceLimits.leftMs > retireDrainMs)
+  })
+
+  it('asks connections to a deleted instance to close at first, and ends them later', async () => {
+    given({}, { leftMs: 20 })
     const held = await one.admission({ kind: 'connection' })
     const told: string[] = []
     const gone = new Promise<void>((resolve) => {

@@ -147,6 +147,7 @@ describe('the counts of services', () => {
       const [told, ...none] = await api.readTraffic(['a', 'b'], ({ message }) => problems.push(message))
       assert.deepEqual(none, [])
       assert.equal(told?.gateway, '1')
+      assert.match(told.run, /^[0-9a-f-]{36}$/)
       assert.deepEqual(told.traffic['a']?.requests, { '2xx': 1 })
       assert.deepEqual(problems, ['the gateway at away does not answer'])
       assert.equal(await api.readMetrics(place), 'one 1\n')

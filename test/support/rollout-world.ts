@@ -15,6 +15,8 @@ export interface RolloutScript {
   readonly checks: { readonly uuid: string; readonly asked: InstanceCheck }[]
   /** What the gateways have counted of the new version so far, by the gateway's name. */
   traffic: Record<string, ServiceTraffic>
+  /** The names of the gateways' starts, where they are not the first. */
+  runs: Record<string, string>
   /** Gateways that do not answer. */
   silent: string[]
 }
@@ -58,7 +60,10 @@ export function rolloutWorld() {
         for (const name of silent) onSilent(new Error(`${name} does not answer`))
         return Object.entries(traffic)
           .filter(([name]) => !silent.includes(name))
-          .map(([gateway, one]) => ({ gateway, traffic: { [uuid ?? randomUUID()]: one } }))
+          .map(([gateway, one]) => {
+            const run = scene.script.runs[gateway] ?? 'first'
+            return { gateway, run, traffic: { [uuid ?? randomUUID()]: one } }
+          })
       },
     },
     nowMs: Date.now,
@@ -70,5 +75,5 @@ export function rolloutWorld() {
 }
 
 function newScript(): RolloutScript {
-  return { check: () => ({ ok: true }), checks: [], traffic: {}, silent: [] }
+  return { check: () => ({ ok: true }), checks: [], traffic: {}, runs: {}, silent: [] }
 }

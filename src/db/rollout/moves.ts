@@ -3,6 +3,7 @@ import type { Asked, RolloutMove, Side } from '../../domain/rollout/decision.ts'
 import { Side as Sides, recalled } from '../../domain/rollout/decision.ts'
 import { RolloutPhase, isEnded } from '../../domain/rollout/phase.ts'
 import type { RolloutProgress } from '../../domain/rollout/progress.ts'
+import { beginCounting } from '../../domain/rollout/traffic.ts'
 import { insertClone } from '../autoscale/clone-insert.ts'
 import type { Database } from '../database.ts'
 import type { CreateInstancesDeps } from '../instance/create.ts'
@@ -118,7 +119,7 @@ async function give(db: Db, { locked, rollout }: Moved): Promise<void> {
     if (master !== undefined) await setMaster(db, service.uuid, master.uuid)
   }
   await enterPhase(db, { service, rollout }, RolloutPhase.Baking, {
-    columns: { progress: json(checksOf(rollout)) },
+    columns: { progress: json(givenProgress(rollout)) },
     why: `its instances are healthy: the new version gets ${percent} % of the traffic`,
     facts: { percent },
   })
@@ -131,15 +132,21 @@ async function nextStep(db: Db, { rollout }: Moved): Promise<void> {
       phase: RolloutPhase.Preparing,
       step: rollout.step + 1,
       since: now,
-      progress: json(checksOf(rollout)),
+      progress: json(lastingProgress(rollout)),
     })
     .where('uuid', '=', rollout.uuid)
     .execute()
 }
 
-/** Of what was seen in the phase before, only the checks still count. */
-function checksOf({ progress: { checks } }: RolloutRow): RolloutProgress {
-  return checks === undefined ? {} : { checks }
+/** Of what was seen in the phase before, the checks still count, and what gateways had counted. */
+function lastingProgress({ progress: { checks, traffic } }: RolloutRow): RolloutProgress {
+  return { ...(checks !== undefined && { checks }), ...(traffic !== undefined && { traffic }) }
+}
+
+/** What is counted from now on is of the new step. */
+function givenProgress(rollout: RolloutRow): RolloutProgress {
+  const { traffic, ...lasting } = lastingProgress(rollout)
+  return traffic === undefined ? lasting : { ...lasting, traffic: beginCounting(traffic) }
 }
 
 /** Gives the volumes to the other version. The instances that have them are stopped. */

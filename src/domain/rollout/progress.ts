@@ -8,14 +8,26 @@ export interface RolloutProgress {
   /** By the instance's UUID: how many checks in a row succeeded, and why the last one failed. */
   readonly checks?: Readonly<Record<string, { readonly passed: number; readonly failed?: string }>>
   readonly checkedAtMs?: number
-  /** What each gateway had counted of the new version when the step began. */
-  readonly counted?: Readonly<Record<string, CountedTraffic>>
+  /** What gateways counted of the new version. It outlives the phase. */
+  readonly traffic?: WatchedTraffic
 }
 
-/** What one gateway counted of the new version since its start. */
+export interface WatchedTraffic {
+  /** What was counted since the step began, also by gateways that have ended since. */
+  readonly step: CountedTraffic
+  /** What each gateway had counted when it was last heard. */
+  readonly last: Readonly<Record<string, GatewayCount>>
+}
+
 export interface CountedTraffic {
   readonly requests: number
   readonly errors: number
   /** The durations of the requests, by the bounds of `ServiceTraffic`. */
   readonly durations: readonly number[]
+}
+
+/** What one gateway counted of the new version since its start. */
+export interface GatewayCount extends CountedTraffic {
+  /** Another start of the gateway, which counts from zero, has another name. */
+  readonly run: string
 }

@@ -1,26 +1,48 @@
 import { requestBoundsSeconds } from '../service/service-traffic.ts'
 import type { StepTraffic } from './decision.ts'
-import type { CountedTraffic } from './progress.ts'
+import type { CountedTraffic, GatewayCount, WatchedTraffic } from './progress.ts'
 
-type ByGateway = Readonly<Record<string, CountedTraffic>>
+const nothing: CountedTraffic = { requests: 0, errors: 0, durations: [] }
 
 /**
- * What gateways counted since `before`. A gateway that has counted less than before has begun anew; then all
- * that it has counts. So does all of a gateway that was not there before.
+ * Adds what gateways counted since they were last heard. A gateway that was started since has counted from
+ * zero. What it had counted before stays, because it is known from the last look; so its death neither hides
+ * errors nor makes few requests of many. All that a gateway counted which was never heard before belongs to
+ * the step: before the first step there was nothing to count.
  */
-export function trafficSince(before: ByGateway, now: ByGateway): StepTraffic {
-  let requests = 0
-  let errors = 0
-  const durations = Array<number>(requestBoundsSeconds.length + 1).fill(0)
-  for (const [gateway, counted] of Object.entries(now)) {
-    const known = before[gateway]
-    const base = known === undefined || counted.requests < known.requests ? undefined : known
-    requests += counted.requests - (base?.requests ?? 0)
-    errors += counted.errors - (base?.errors ?? 0)
-    for (const index of durations.keys())
-      durations[index] =
-        (durations[index] ?? 0) + (counted.durations[index] ?? 0) - (base?.durations[index] ?? 0)
+export function addCounts(
+  before: WatchedTraffic | undefined,
+  now: Readonly<Record<string, GatewayCount>>,
+): WatchedTraffic {
+  let step = before?.step ?? nothing
+  const last = { ...before?.last }
+  for (const [gateway, count] of Object.entries(now)) {
+    const known = last[gateway]?.run === count.run ? last[gateway] : nothing
+    // A look that was made earlier may be noted later. It has nothing new.
+    if (count.requests < known.requests) continue
+    step = {
+      requests: step.requests + count.requests - known.requests,
+      errors: step.errors + count.errors - known.errors,
+      durations: Array.from(
+        { length: requestBoundsSeconds.length + 1 },
+        (_, index) =>
+          (step.durations[index] ?? 0) + (count.durations[index] ?? 0) - (known.durations[index] ?? 0),
+      ),
+    }
+    last[gateway] = count
   }
+  return { step, last }
+}
+
+/**
+ * Begins a step: what was counted up to the last look belongs to the time before. A gateway that was silent
+ * then adds what it counted since it was last heard, as soon as it is heard again.
+ */
+export function beginCounting({ last }: WatchedTraffic): WatchedTraffic {
+  return { step: nothing, last }
+}
+
+export function stepTraffic({ step: { requests, errors, durations } }: WatchedTraffic): StepTraffic {
   return { requests, errors, latencyMs: slowestOf(durations) }
 }
 

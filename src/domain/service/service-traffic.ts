@@ -16,6 +16,8 @@ export interface ServiceTraffic {
 }
 
 export interface TrafficAnswer {
+  /** Another start of the gateway, whose counts begin at zero, has another name. */
+  readonly run: string
   readonly traffic: Readonly<Record<string, ServiceTraffic>>
 }
 

@@ -1,3 +1,4 @@
+import { retireDrainMs } from '../../domain/rollout/plan.ts'
 import { loadReportIntervalMs } from '../../domain/standby/lease-protocol.ts'
 
 export interface BalanceLimits {
@@ -28,10 +29,11 @@ export interface BalanceLimits {
   readonly unsettledMs: number
   readonly unsettledPollMs: number
   /**
-   * How long connections to a deleted instance may take to end by themselves. They are ended earlier if the
-   * host says that the instance is gone.
+   * How long what is open at an instance may take to end after the instance left its service. The host ends it
+   * earlier: at once if the instance is deleted, and after `retireDrainMs` if a rollout let it go. So this is
+   * for a host that is away.
    */
-  readonly deletedMs: number
+  readonly leftMs: number
 }
 
 export const defaultBalanceLimits: BalanceLimits = {
@@ -43,5 +45,5 @@ export const defaultBalanceLimits: BalanceLimits = {
   loadReportMs: loadReportIntervalMs,
   unsettledMs: 5_000,
   unsettledPollMs: 50,
-  deletedMs: 10_000,
+  leftMs: retireDrainMs + 30_000,
 }

@@ -256,7 +256,7 @@ export class Balancer implements Traffic {
       member?.tell({ kind: 'news' })
       const instance = routes.instance(uuid)
       if (instance !== undefined) touched.add(instance.serviceUuid)
-      else member?.leave(this.#limits.deletedMs)
+      else member?.leave(this.#limits.leftMs)
     }
     // An instance that left the routes leaves no trace of its service, so all services are updated. Few
     // services have ever been asked for.

@@ -15,6 +15,7 @@ const parts: PartClient = {
   readTraffic: async (uuids) => [
     {
       gateway: '1',
+      run: 'first',
       traffic: Object.fromEntries(uuids.map((uuid) => [uuid, counted])),
     },
   ],

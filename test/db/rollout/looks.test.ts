@@ -109,22 +109,84 @@ describe('a look at a rollout', () => {
     assert.ok(control().calls.includes('retire within 30000 ms'))
   })
 
-  it('measures a step from its first look on, and leaves gateways out that do not answer', async () => {
-    const service = await published(await newUser())
-    const { rollout: of } = await begun(service)
-    await move(of, give)
-    const { script } = scene
-    const measure = async () => inActivity(async () => measureStep(world.rolloutDeps(), await rollout(of)))
-    script.traffic = { one: counted({ '2xx': 50, '5xx': 9 }), two: counted({ '2xx': 5 }) }
-    script.silent = ['two']
-    assert.deepEqual(await measure(), { requests: 0, errors: 0, latencyMs: 0 })
-    script.traffic = { one: counted({ '2xx': 90, '5xx': 12 }), two: counted({ '2xx': 5 }) }
-    assert.partialDeepStrictEqual(await measure(), { requests: 43, errors: 3 })
-    script.silent = []
-    assert.partialDeepStrictEqual(await measure(), { requests: 48, errors: 3 })
-    // The gateway has begun anew.
-    script.traffic = { one: counted({ '2xx': 4, '5xx': 1 }) }
-    assert.partialDeepStrictEqual(await measure(), { requests: 5, errors: 1 })
+  describe('at the traffic of a step', () => {
+    const measure = async (of: { readonly uuid: string }) =>
+      inActivity(async () => measureStep(world.rolloutDeps(), await rollout(of)))
+    /** A rollout in its second step. In the first one each of two gateways counted 50 requests. */
+    async function inSecondStep() {
+      const service = await published(await newUser())
+      const plan = { canary: [50, 100], bakeMs: 60_000 }
+      const { rollout: of, instances } = await begun(service, { plan })
+      await runs(instances[0]!)
+      scene.script.traffic = { one: counted({}), two: counted({}) }
+      assert.equal((await look(of)).phase, 'baking')
+      scene.script.traffic = { one: counted({ '2xx': 48, '5xx': 2 }), two: counted({ '2xx': 50 }) }
+      const next = async () => {
+        await move(of, { kind: 'next-step' })
+        assert.equal((await look(of)).phase, 'baking')
+        assert.equal((await rollout(of)).step, 1)
+      }
+      return { of, next }
+    }
+
+    it('counts what was sent before its first look, which a killed worker makes late', async () => {
+      const service = await published(await newUser())
+      const { rollout: of } = await begun(service)
+      await move(of, give)
+      scene.script.traffic = { one: counted({ '2xx': 50, '5xx': 9 }) }
+      assert.partialDeepStrictEqual(await measure(of), { requests: 59, errors: 9 })
+    })
+
+    it('leaves gateways out that do not answer, until they do', async () => {
+      const { of, next } = await inSecondStep()
+      await next()
+      const { script } = scene
+      script.traffic = { one: counted({ '2xx': 60, '5xx': 3 }), two: counted({ '2xx': 70 }) }
+      script.silent = ['two']
+      assert.partialDeepStrictEqual(await measure(of), { requests: 13, errors: 1 })
+      script.silent = []
+      assert.partialDeepStrictEqual(await measure(of), { requests: 33, errors: 1 })
+    })
+
+    it('does not take the requests of an earlier step for its own, if a gateway is silent when it begins', async () => {
+      const { of, next } = await inSecondStep()
+      await measure(of)
+      scene.script.silent = ['one']
+      await next()
+      scene.script.silent = []
+      scene.script.traffic = { one: counted({ '2xx': 50, '5xx': 5 }), two: counted({ '2xx': 50 }) }
+      // Else the three errors would be three of 155, which the bound permits.
+      assert.partialDeepStrictEqual(await measure(of), { requests: 5, errors: 3 })
+    })
+
+    it('keeps what a gateway counted that was killed, and all that its next start counts', async () => {
+      const { of, next } = await inSecondStep()
+      await next()
+      const { script } = scene
+      script.traffic['one'] = counted({ '2xx': 90, '5xx': 4 })
+      assert.partialDeepStrictEqual(await measure(of), { requests: 44, errors: 2 })
+      script.runs['one'] = 'second'
+      script.traffic['one'] = counted({ '2xx': 1 })
+      assert.partialDeepStrictEqual(await measure(of), { requests: 45, errors: 2 })
+      // More than the first start had counted when the step began: that is no sign that it goes on.
+      script.runs['one'] = 'third'
+      script.traffic['one'] = counted({ '2xx': 99, '5xx': 1 })
+      assert.partialDeepStrictEqual(await measure(of), { requests: 145, errors: 3 })
+    })
+
+    it('counts nothing twice, whatever the order in which looks are noted', async () => {
+      const { of, next } = await inSecondStep()
+      await next()
+      const before = await rollout(of)
+      const { script } = scene
+      script.traffic['one'] = counted({ '2xx': 80, '5xx': 2 })
+      await measure(of)
+      // A look that began before that one ends after it.
+      script.traffic['one'] = counted({ '2xx': 60, '5xx': 2 })
+      await inActivity(async () => measureStep(world.rolloutDeps(), before))
+      script.traffic['one'] = counted({ '2xx': 81, '5xx': 2 })
+      assert.partialDeepStrictEqual(await measure(of), { requests: 33, errors: 0 })
+    })
   })
 
   it('goes back from a version whose requests fail', async () => {
