@@ -17,13 +17,26 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import {
+  languageFlags,
+  sanitizerEnvironment,
+  sanitizerFlags,
+  sanitizerReport,
+} from '../../support/guest-compiler.ts'
 import { until } from '../../support/until.ts'
 
 const guest = path.resolve(import.meta.dirname, '../../../guest/init')
-const flags = ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-Werror', '-static']
+/** As the guest has it, and with checks of every access to memory and of undefined behaviour. */
+const builds = [
+  { how: '', compiler: 'musl-gcc', flags: ['-O2', '-static'] },
+  { how: ', checked by sanitizers', compiler: 'gcc', flags: sanitizerFlags },
+]
 
 /** The guest's archive code, as a program of this machine. */
-describe('the archives of a guest', () => {
+for (const { how, compiler, flags } of builds)
+  describe(`the archives of a guest${how}`, () => archiveTests(compiler, flags))
+
+function archiveTests(compiler: string, flags: readonly string[]): void {
   let work: string
   let program: string
   before(() => {
@@ -31,14 +44,8 @@ describe('the archives of a guest', () => {
     program = path.join(work, 'archive')
     const sources = readdirSync(guest).filter((name) => /^archive-.*\.c$/.test(name))
     const own = path.join(import.meta.dirname, 'archive-program.c')
-    execFileSync('musl-gcc', [
-      ...flags,
-      `-I${guest}`,
-      '-o',
-      program,
-      own,
-      ...sources.map((name) => path.join(guest, name)),
-    ])
+    const all = [own, ...sources.map((name) => path.join(guest, name))]
+    execFileSync(compiler, [...languageFlags, ...flags, `-I${guest}`, '-o', program, ...all])
   })
   after(() => {
     rmSync(work, { recursive: true, force: true })
@@ -58,11 +65,14 @@ describe('the archives of a guest', () => {
   function archive(args: readonly string[], input?: Buffer, user?: number): Outcome {
     const { status, stdout, stderr } = spawnSync(program, args, {
       cwd: at,
+      env: { ...process.env, ...sanitizerEnvironment },
       maxBuffer: 64 << 20,
       ...(input !== undefined && { input }),
       ...(user !== undefined && { uid: user, gid: user }),
     })
-    return { code: status, bytes: stdout, err: stderr.toString('utf8') }
+    const err = stderr.toString('utf8')
+    assert.doesNotMatch(err, sanitizerReport)
+    return { code: status, bytes: stdout, err }
   }
   const tar = (args: readonly string[], input?: Buffer) =>
     execFileSync('tar', args, { cwd: at, ...(input !== undefined && { input }), maxBuffer: 64 << 20 })
@@ -328,4 +338,4 @@ describe('the archives of a guest', () => {
     }
     assert.deepEqual(readdirSync(at).sort(), ['target', 'tree'])
   })
-})
+}
