@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Pool } from 'pg'
 import { viewOf } from '../support/instances.ts'
 import { openPublicNames } from '../support/public-names.ts'
 import type { PublicNames } from '../support/public-names.ts'
@@ -104,6 +106,20 @@ describe('a project with a web application, PostgreSQL and a queue', function ()
     await until('the worker has done it', isDone, { limitMs })
   })
 
+  it('takes clients of PostgreSQL through a tunnel, with 48 MB to it and twice as much back', async () => {
+    const tunnel = roost.start(['tunnel', 'db.orders', '0:5432'], { limitMs })
+    try {
+      const listens = () => /^127\.0\.0\.1:(\d+) leads/m.exec(tunnel.out())?.[1]
+      const port = Number(await until('the tunnel listens', listens, { limitMs }))
+      const access = { host: '127.0.0.1', port, user: 'shop', database: 'shop', password }
+      await checkDatabase(new Pool({ ...access, max: 8 }))
+    } finally {
+      tunnel.child.kill('SIGINT')
+    }
+    const { code, err } = await tunnel.ended
+    assert.deepEqual([code, err], [0, ''])
+  })
+
   it('stays as it is, if the file is the same', async () => {
     assert.equal((await done(['up'])).out, upToDate)
     assert.equal((await done(['up', '--dry-run'])).out, upToDate)
@@ -150,3 +166,25 @@ describe('a project with a web application, PostgreSQL and a queue', function ()
     )
   })
 })
+
+/** Writes and reads over as many connections as the pool may have, all at the same time. */
+async function checkDatabase(pool: Pool): Promise<void> {
+  try {
+    await pool.query('create table passed (id int primary key, body text not null)')
+    const bodies = Array.from({ length: 48 }, () => randomBytes(750_000).toString('base64'))
+    await Promise.all(
+      bodies.map(async (body, id) => await pool.query('insert into passed values ($1, $2)', [id, body])),
+    )
+    const read = bodies.map(async (body, id) => {
+      const { rows } = await pool.query<{ body: string }>('select body from passed where id = $1', [id])
+      return rows[0]?.body === body
+    })
+    assert.deepEqual(new Set(await Promise.all(read)), new Set([true]))
+    assert.equal(pool.totalCount, 8)
+    const all = await pool.query<{ body: string }>('select body from passed order by id')
+    assert.ok(all.rows.every(({ body }, id) => body === bodies[id]))
+    await pool.query('drop table passed')
+  } finally {
+    await pool.end()
+  }
+}
