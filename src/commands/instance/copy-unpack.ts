@@ -178,7 +178,10 @@ class Unpacker {
     await requireReplaceable(place)
     const draft = path.join(path.dirname(place), `.roost-copy-${randomUUID()}`)
     // `x` makes a new file, so no link is followed.
-    const file = await open(draft, 'wx', 0o600)
+    const file = await open(draft, 'wx', 0o600).catch((cause: unknown) => {
+      // Nobody knows the other name.
+      throw new CommandFailure(reasonOf(cause).replace(draft, place), { cause })
+    })
     try {
       await file.writeFile(entry)
       if (this.#keepsOwners) await file.chown(uid, gid)

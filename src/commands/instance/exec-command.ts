@@ -15,6 +15,7 @@ export function addExecCommand({ program, session }: CommandLine): void {
     .command('exec <instance> <program> [args...]')
     .usage('[options] <instance> -- <program> [args...]')
     .description('run a program in an instance, beside its application')
+    .showHelpAfterError('(options of the program come after --, as in: roost exec web -- ls -l)')
     .option('-t, --tty', 'give the program a terminal; default: if the command has one')
     .option('-T, --no-tty', 'give the program no terminal')
     .addHelpText(

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { RawData, WebSocket } from 'ws'
-import { ExecStream, maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
+import { ExecClose, ExecStream, maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
 import type { ExecCommand, ExecNews, ExecStart } from '../../domain/instance/exec-protocol.ts'
 import type { CommandDeps } from '../command-deps.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -75,7 +75,8 @@ export class ExecTalk {
       this.#socket.once('close', (code, reason) => {
         if (this.#code !== undefined) return resolve(this.#code)
         const why = this.#ended ?? (reason.toString('utf8') || `the connection broke (${String(code)})`)
-        reject(new CommandFailure(why))
+        // Whatever stands in the way of a program, this is what helps.
+        reject(new CommandFailure(code === ExecClose.NotRunning ? `${why} \`roost start\` starts it.` : why))
       })
     })
   }

@@ -56,7 +56,9 @@ async function open(
   }: { readonly object: string; readonly address: string; readonly ports: readonly TunnelPorts[] },
 ): Promise<void> {
   const { client, deps } = session
-  const { uuid, name } = one(await client.GET('/v1/instances/{object}', { params: { path: { object } } }))
+  const found = one(await client.GET('/v1/instances/{object}', { params: { path: { object } } }))
+  const { uuid, name, state } = found
+  if (state === 'stopped') throw new CommandFailure(`${name} is stopped. \`roost start\` starts it.`)
   const over = new AbortController()
   const signal = AbortSignal.any([deps.signal, over.signal])
   const tunnels = ports.map((pair) => new Tunnel(session, { instance: uuid, address, ...pair }))

@@ -35,6 +35,7 @@ export class Tunnel {
   readonly #server: Server
   readonly #clients = new Set<Socket>()
   readonly #sockets = new Set<WebSocket>()
+  #isClosed = false
   readonly #over = Promise.withResolvers<string>()
 
   constructor(session: Session, options: TunnelOptions) {
@@ -82,6 +83,7 @@ export class Tunnel {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#server.close()
     for (const client of this.#clients) client.destroy()
     for (const socket of this.#sockets) socket.terminate()
@@ -107,6 +109,8 @@ export class Tunnel {
   }
 
   #note(text: string): void {
+    // The end of the tunnel is no news about its connections.
+    if (this.#isClosed) return
     this.#session.deps.note(`roost: port ${String(this.#options.port)}: ${visibleText(text)}\n`)
   }
 }

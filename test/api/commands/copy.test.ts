@@ -229,6 +229,14 @@ describe('roost cp', () => {
     assert.ok(lstatSync(pipe).isFIFO())
   })
 
+  it('names the file that can not be written as the person knows it', async () => {
+    host.archives.set('/file', await archiveOf([{ name: 'file', content: 'x' }]))
+    const target = path.join(at, 'missing', 'name')
+    const { code, err } = await cp('web:/file', target)
+    assert.equal(code, 1)
+    assert.equal(err, `roost: file: ENOENT: no such file or directory, open '${target}'\n`)
+  })
+
   it('takes the rights of files, and neither setuid nor setgid', async () => {
     await receive([{ name: 'evil', mode: 0o6755, content: 'x' }])
     assert.equal(lstatSync(inside('target')).mode & 0o7777, 0o755)

@@ -65,6 +65,12 @@ describe('roost exec', () => {
     assert.equal((await started.ended).code, 130)
   })
 
+  it('says where options of the program go', async () => {
+    const { code, err } = await exec(['web', 'ls', '-la'])
+    assert.equal(code, 2)
+    assert.match(err, /unknown option '-la'\n\(options of the program come after --/)
+  })
+
   it('ends with 125 and the reason if it can not run the program', async () => {
     const unknown = await exec(['nobody', '--', 'cat'])
     assert.equal(unknown.code, 125)
@@ -73,6 +79,10 @@ describe('roost exec', () => {
     const refused = await exec(['web', '--', 'cat'])
     delete host.refusal
     assert.deepEqual(refused, { code: 125, out: '', err: 'roost: the instance runs a kernel of its own\n' })
+    host.refusal = new ExecRefused('not-running', 'The instance is stopped.')
+    const stopped = await exec(['web', '--', 'cat'])
+    delete host.refusal
+    assert.equal(stopped.err, 'roost: The instance is stopped. `roost start` starts it.\n')
     const elsewhere = await roost.run(['exec', 'web', '--', 'cat'], {
       env: { ROOST_ADDRESS: 'http://127.0.0.1:9' },
     })

@@ -126,12 +126,29 @@ describe('roost tunnel', () => {
     assert.deepEqual([code, err], [0, 'roost: port 81: nothing listens on port 81\n'])
   })
 
+  it('ends with open connections without a word about them', async () => {
+    const { tunnel, ports } = await open('0:7')
+    const socket = (await client(ports[0]!)).on('error', () => undefined)
+    socket.write('x')
+    await once(socket, 'data')
+    tunnel.child.kill('SIGINT')
+    const { code, err } = await tunnel.ended
+    assert.deepEqual([code, err], [0, ''])
+  })
+
   it('ends with a reason when the instance does not run any more', async () => {
     const { tunnel, ports } = await open('0:7')
     host.refusal = new ExecRefused('not-running', 'The instance is stopped.')
     connect({ port: ports[0]!, host: '127.0.0.1' }).on('error', () => undefined)
     const { code, err } = await tunnel.ended
     assert.deepEqual([code, err], [1, 'roost: The instance is stopped.\n'])
+  })
+
+  it('is not opened to an instance that is stopped', async () => {
+    await api.control.record(uuid, { state: InstanceState.Stopped })
+    const { code, out, err } = await roost.run(['tunnel', 'web', '0:7'])
+    await api.control.record(uuid, { state: InstanceState.Running })
+    assert.deepEqual([code, out, err], [1, '', 'roost: web is stopped. `roost start` starts it.\n'])
   })
 
   it('ends with a reason when the instance stops, also without a connection', async () => {
