@@ -2,8 +2,8 @@
 export const languageFlags = ['-std=c11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Werror']
 
 /**
- * For GCC with its own C library, because that of the guest has no sanitizers. A finding ends the program with a
- * report on standard error.
+ * For GCC with its own C library, because that of the guest has no sanitizers. A finding ends the program
+ * with a report on standard error.
  */
 export const sanitizerFlags = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all']
 

@@ -75,8 +75,8 @@ export class ExecTalk {
       this.#socket.once('close', (code, reason) => {
         if (this.#code !== undefined) return resolve(this.#code)
         const why = this.#ended ?? (reason.toString('utf8') || `the connection broke (${String(code)})`)
-        // Whatever stands in the way of a program, this is what helps.
-        reject(new CommandFailure(code === ExecClose.NotRunning ? `${why} \`roost start\` starts it.` : why))
+        const advice = code === ExecClose.NotRunning ? '\nIf it is stopped, `roost start` starts it.' : ''
+        reject(new CommandFailure(why + advice))
       })
     })
   }

@@ -29,9 +29,9 @@ export interface BalanceLimits {
   readonly unsettledMs: number
   readonly unsettledPollMs: number
   /**
-   * How long what is open at an instance may take to end after the instance left its service. The host ends it
-   * earlier: at once if the instance is deleted, and after `retireDrainMs` if a rollout let it go. So this is
-   * for a host that is away.
+   * How long what is open at an instance may take to end after the instance left its service. The host ends
+   * it earlier: at once if the instance is deleted, and after `retireDrainMs` if a rollout let it go. So this
+   * is for a host that is away.
    */
   readonly leftMs: number
 }

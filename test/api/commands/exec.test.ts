@@ -82,7 +82,7 @@ describe('roost exec', () => {
     host.refusal = new ExecRefused('not-running', 'The instance is stopped.')
     const stopped = await exec(['web', '--', 'cat'])
     delete host.refusal
-    assert.equal(stopped.err, 'roost: The instance is stopped. `roost start` starts it.\n')
+    assert.equal(stopped.err, 'roost: The instance is stopped.\nIf it is stopped, `roost start` starts it.\n')
     const elsewhere = await roost.run(['exec', 'web', '--', 'cat'], {
       env: { ROOST_ADDRESS: 'http://127.0.0.1:9' },
     })
