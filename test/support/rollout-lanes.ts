@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import type { TLSSocket } from 'node:tls'
-import { promisify } from 'node:util'
+import { isDeepStrictEqual, promisify } from 'node:util'
 import { waitFor } from './instances.ts'
 import type { PublicNames } from './public-names.ts'
 import type { Stack } from './stack.ts'
@@ -30,7 +30,7 @@ const volumeMb = 16
 export const gatedCheck = { port: 9_999, interval_ms: 200 }
 const gateTable = 'roost_test_gate'
 
-/** Opens or closes the gate: the checks of hosts, which come from this network namespace, reach applications. */
+/** Opens or closes the gate. Hosts make their checks from the network namespace of the test. */
 export async function setGate(isOpen: boolean): Promise<void> {
   const table = `table ip ${gateTable}`
   const rule = isOpen ? `tcp dport ${gatedCheck.port} dnat to :${applicationPort};` : ''
@@ -78,7 +78,7 @@ export async function beginRollout(stack: Stack, lane: Lane, next: string, wishe
   await stack.api.one('createRollouts', { object: lane.service, body })
 }
 
-/** The newest rollout of a lane; undefined while the API can not tell, which a killed database is the cause of. */
+/** The newest rollout of a lane; undefined while the API can not tell, because its database was killed. */
 export async function newestOf(stack: Stack, lane: Lane) {
   const answer = await stack.api.attempt('getRollouts', { object: lane.service }).catch(() => undefined)
   const [entry] = answer?.entries ?? []
@@ -127,7 +127,8 @@ export async function untilTidy(stack: Stack, lane: Lane, phase: 'kept' | 'retur
           serving.length === 1 &&
           first?.name === lane.name &&
           first.rollout === undefined &&
-          JSON.stringify(found.map(({ state }) => state).sort()) === JSON.stringify(wanted)
+          isDeepStrictEqual(new Set(found.map(({ state }) => state)), new Set(wanted)) &&
+          found.length === wanted.length
         )
       },
       { limitMs },

@@ -29,7 +29,7 @@ export interface BalanceLimits {
   readonly unsettledMs: number
   readonly unsettledPollMs: number
   /**
-   * How long what is open at an instance may take to end after the instance left its service. The host ends
+   * How long what is open at an instance may take to end after the instance left its service. Its host ends
    * it earlier: at once if the instance is deleted, and after `retireDrainMs` if a rollout let it go. So this
    * is for a host that is away.
    */
