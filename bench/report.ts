@@ -1,3 +1,5 @@
+import { quantile } from './load.ts'
+
 /** One line of the result: what was measured, its figure, and the aim if there is one. */
 export interface Finding {
   readonly what: string
@@ -25,4 +27,9 @@ export function inMs(ms: number): string {
 
 export function inMb(bytes: number): string {
   return `${(bytes / 1_048_576).toFixed(0)} MB`
+}
+
+/** The median of times in milliseconds, with the least and the most. */
+export function spread(values: readonly number[]): string {
+  return `p50 ${inMs(quantile(values, 0.5))} (${inMs(Math.min(...values))} to ${inMs(Math.max(...values))})`
 }

@@ -16,8 +16,7 @@ import {
 } from '../test/support/versioned-service.ts'
 import type { VersionAnswer, VersionTraffic, VersionedService } from '../test/support/versioned-service.ts'
 import { until } from '../test/support/until.ts'
-import { quantile } from './load.ts'
-import { inMs } from './report.ts'
+import { spread } from './report.ts'
 import type { Finding, Section } from './report.ts'
 
 const rounds = 7
@@ -248,8 +247,4 @@ function totalFindings(what: string, rollouts: readonly Rollout[]): readonly Fin
 
 function backFinding(phase: string, times: readonly number[]): Finding {
   return { what: `one instance: back while it is ${phase}`, figure: spread(times) }
-}
-
-function spread(values: readonly number[]): string {
-  return `p50 ${inMs(quantile(values, 0.5))} (${inMs(Math.min(...values))} to ${inMs(Math.max(...values))})`
 }

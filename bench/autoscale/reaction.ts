@@ -9,8 +9,7 @@ import type { StackInside } from '../../test/support/stack-inside.ts'
 import type { Stack } from '../../test/support/stack.ts'
 import { beginLoad } from '../../test/support/steady-load.ts'
 import { until } from '../../test/support/until.ts'
-import { quantile } from '../load.ts'
-import { inMs } from '../report.ts'
+import { spread } from '../report.ts'
 import type { Finding, Section } from '../report.ts'
 import { readRows } from '../../test/support/rows.ts'
 
@@ -180,8 +179,4 @@ function shrinkingFindings(shrinkings: readonly Shrinking[]): readonly Finding[]
     step('decision until it is out of the count', ({ retired, decided }) => retired - decided),
     step('then until it is drained, stopped and deleted', ({ gone, retired }) => gone - retired),
   ]
-}
-
-function spread(values: readonly number[]): string {
-  return `p50 ${inMs(quantile(values, 0.5))} (${inMs(Math.min(...values))} to ${inMs(Math.max(...values))})`
 }
