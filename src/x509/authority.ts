@@ -14,6 +14,7 @@ const serialBytes = 15
 /** The first byte of a serial number. Serial numbers have to be positive and without a leading zero. */
 const serialPrefix = '4f'
 const serverUse = '1.3.6.1.5.5.7.3.1'
+const clientUse = '1.3.6.1.5.5.7.3.2'
 const nameConstraintsOid = '2.5.29.30'
 
 export interface RootOptions {
@@ -62,9 +63,11 @@ export interface LeafOptions {
   readonly notAfterMs: number
   /** The serial number in hexadecimal, beginning with 01 to 7f. If it is absent, a random one is taken. */
   readonly serialNumber?: string
+  /** Whether clients show the certificate too. Absent: only servers do. */
+  readonly forClients?: boolean
 }
 
-/** Issues a certificate for a server. Returns it as PEM. */
+/** Issues a certificate that is no authority. Returns it as PEM. */
 export async function issueLeaf(authority: KeyPairPem, options: LeafOptions): Promise<string> {
   const x509 = await loadX509()
   const root = new x509.X509Certificate(authority.chain)
@@ -82,7 +85,9 @@ export async function issueLeaf(authority: KeyPairPem, options: LeafOptions): Pr
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([serverUse]),
+        new x509.ExtendedKeyUsageExtension(
+          options.forClients === true ? [serverUse, clientUse] : [serverUse],
+        ),
         new x509.SubjectAlternativeNameExtension(names.map((value) => ({ type: 'dns', value }))),
         await x509.SubjectKeyIdentifierExtension.create(publicKey, false, webcrypto),
         await x509.AuthorityKeyIdentifierExtension.create(root.publicKey, false, webcrypto),

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto'
+
+/**
+ * What `roost host invite` prints: a secret that admits one part, and the fingerprint of the installation's
+ * authority. The machine that joins sends the secret only to a server that this authority vouches for.
+ */
+export interface JoinToken {
+  readonly secret: string
+  readonly fingerprint: Buffer
+}
+
+const secretBytes = 24
+const fingerprintBytes = 32
+
+export function newJoinSecret(): string {
+  return randomBytes(secretBytes).toString('base64url')
+}
+
+export function writeJoinToken({ secret, fingerprint }: JoinToken): string {
+  return Buffer.concat([Buffer.from(secret, 'base64url'), fingerprint]).toString('base64url')
+}
+
+/** Undefined if the text is no such token, as when a part of it was not copied. */
+export function readJoinToken(text: string): JoinToken | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.length !== secretBytes + fingerprintBytes || bytes.toString('base64url') !== text)
+    return undefined
+  return {
+    secret: bytes.subarray(0, secretBytes).toString('base64url'),
+    fingerprint: bytes.subarray(secretBytes),
+  }
+}
