@@ -11,6 +11,7 @@ import { consolePages } from './console/pages.ts'
 import { sessionRouter } from './console/session-endpoints.ts'
 import type { ApiDeps } from './deps.ts'
 import { feedRouter } from './internal/feed-endpoints.ts'
+import { partRouter } from './internal/part-endpoints.ts'
 import { internalRouter } from './internal/node-endpoints.ts'
 import { refuseAbsentEndpoints } from './middleware/absent-endpoint.ts'
 import { accessLog } from './middleware/access-log.ts'
@@ -45,7 +46,9 @@ import { imagesList } from './image/list.ts'
 import { imagesStatus } from './image/status.ts'
 import { healthzRouter } from './healthz.ts'
 import { hostsCordon } from './host/cordon.ts'
+import { hostsDelete } from './host/delete.ts'
 import { hostsExplain } from './host/explain.ts'
+import { hostsInvite } from './host/invite.ts'
 import { hostsStatus } from './host/status.ts'
 import { instancesCreate } from './instance/create.ts'
 import { instancesDelete } from './instance/delete.ts'
@@ -127,6 +130,18 @@ function rolloutHandlers(deps: ApiDeps) {
   } satisfies Partial<{ readonly [Id in OperationId]: Handler<Operations[Id]> }>
 }
 
+/** The handlers of hosts. */
+function hostHandlers(deps: ApiDeps) {
+  return {
+    getHosts: hostsStatus(deps),
+    explainHosts: hostsExplain(deps),
+    cordonHosts: hostsCordon(deps, true),
+    uncordonHosts: hostsCordon(deps, false),
+    inviteHosts: hostsInvite(deps),
+    deleteHosts: hostsDelete(deps),
+  } satisfies Partial<{ readonly [Id in OperationId]: Handler<Operations[Id]> }>
+}
+
 /** One handler for each operation of the table. An operation without one does not compile. */
 function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Operations[Id]> } {
   const places = new StreamPlaces(maxStreams)
@@ -191,10 +206,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     getTokens: tokensStatus(deps),
     deleteTokens: tokensDelete(deps),
     listTokens: tokensList(deps),
-    getHosts: hostsStatus(deps),
-    explainHosts: hostsExplain(deps),
-    cordonHosts: hostsCordon(deps, true),
-    uncordonHosts: hostsCordon(deps, false),
+    ...hostHandlers(deps),
     ...scheduleHandlers(deps),
   }
 }
@@ -216,6 +228,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(consolePages(deps.consoleFiles, consoleName(metroDomain)))
   app.use(internalRouter(deps).routes())
   app.use(feedRouter(deps).routes())
+  app.use(partRouter(deps).routes())
   // A client without a valid token learns nothing about these paths, not even which of them exist.
   const forTokens = ['/v1', '/platform']
   app.use(below(forTokens, authenticate(deps)))

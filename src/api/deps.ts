@@ -18,9 +18,11 @@ import type { ApiMetrics } from './api-metrics.ts'
 import type { DomainProofs } from './service/domain-proofs.ts'
 import type { StreamTimes } from './stream-writer.ts'
 import type { FeedTimes } from './internal/feed-stream.ts'
+import type { HostReports } from '../control/host-reports.ts'
 import type { NodeClient } from '../control/host-client.ts'
 import type { PartClient } from '../control/part-client.ts'
 import type { RegistryTokens } from './image/registry-tokens.ts'
+import type { KeyPairPem } from '../x509/key-pair.ts'
 import type { BucketRate } from '../domain/token-bucket.ts'
 
 /** Everything that the API uses. The composition root and the tests decide what implements each. */
@@ -39,6 +41,9 @@ export interface ApiDeps {
   readonly scheduleControl: ScheduleControl
   readonly rolloutControl: RolloutControl
   readonly nodes: NodeClient
+  /** The authority of the installation's own parts. Absent: all parts are on one machine. */
+  readonly authority?: KeyPairPem | undefined
+  readonly hostReports: Pick<HostReports, 'tell'>
   readonly parts: PartClient
   readonly images: ImageResolver
   readonly imageListing: ImageListing
@@ -67,6 +72,8 @@ export interface ApiSettings {
   readonly feedTimes?: FeedTimes
   /** The same for streams that clients follow. */
   readonly streamTimes?: StreamTimes
+  /** Where further hosts find the control plane. Absent: none can join. */
+  readonly hostsAddress?: { readonly host: string; readonly port: number } | undefined
   /** The network of the first host, such as `10.64.0.0/16`. */
   readonly firstSubnet: string
   readonly handlingTimeoutMs: number

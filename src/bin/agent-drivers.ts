@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HostMemory } from '../domain/host/memory-room.ts'
+import { kindName } from '../domain/part-name.ts'
+import { PlatformPart } from '../domain/platform-part.ts'
 import { isHostSubnet } from '../domain/host/private-address.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
@@ -76,6 +78,9 @@ export async function openDrivers(
     client: createRegistryClient(
       createRegistryHttp({
         url: required(settings.registryUrl, 'ROOST_REGISTRY_URL'),
+        ...(settings.identityDir !== undefined && {
+          through: { connect: api.connect, host: kindName(PlatformPart.Api) },
+        }),
         token: async (repository) => await api.registryToken(repository),
       }),
     ),
@@ -159,6 +164,7 @@ async function chooseNetwork(
       network,
       file: join(directory, 'names.json'),
       ask: (since) => api.namesRequest(since),
+      connect: api.connect,
       onChange: (change) => log.info(change, 'the connection that tells the names of instances'),
       warn,
       ...(nameserver === undefined ? {} : { nameserver }),

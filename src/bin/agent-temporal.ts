@@ -1,18 +1,21 @@
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
-import { tracedActivities, tracedCalls } from '../control/temporal-traces.ts'
+import { tracedActivities } from '../control/temporal-traces.ts'
+import type { HostReport } from '../domain/host/api-protocol.ts'
 import type { HostActivities, VolumeActivities } from '../domain/instance/host-work.ts'
-import { hostEventSignalName, nodeTaskQueue, volumeEventSignalName } from '../domain/instance/host-work.ts'
+import { nodeTaskQueue } from '../domain/instance/host-work.ts'
 import type { AgentLog, VolumeEvents } from '../host/agent/agent-ports.ts'
+import { kindName } from '../domain/part-name.ts'
+import { PlatformPart } from '../domain/platform-part.ts'
+import type { PartIdentity } from '../trust/part-identity.ts'
 import type { HostEvents } from '../host/instance/event-outbox.ts'
 
 export interface TemporalAddress {
   readonly address: string
   readonly namespace: string
+  /** What a host that joined shows to the relay at this address. Absent: Temporal is on this machine. */
+  readonly identity?: () => PartIdentity
 }
 
-/** How long a signal waits for Temporal. Without this limit a call would wait for ever if nobody answers. */
-const signalDeadlineMs = 5_000
 /** The wait between two attempts to reach Temporal. Temporal needs some seconds to start. */
 const connectRetryMs = 500
 /**
@@ -26,41 +29,15 @@ const activitiesAtOnce = 500
  */
 const shutdownGrace = '1s'
 
-/**
- * Sends the signals `hostEvent` and `volumeEvent`. The connection is made with the first signal, and made
- * again when it is lost.
- */
-export function createHostEvents(place: TemporalAddress): {
+/** The ports of the agent for events of instances and volumes, over what tells reports. */
+export function reportedEvents(tell: (report: HostReport) => Promise<boolean>): {
   readonly events: HostEvents
   readonly volumeEvents: VolumeEvents
-  close(): Promise<void>
 } {
-  const connection = Connection.lazy({ address: place.address })
-  const client = new Client({
-    connection,
-    namespace: place.namespace,
-    interceptors: { workflow: [tracedCalls] },
-  })
-  const signal = async (workflowId: string, name: string, event: object): Promise<'taken' | 'gone'> => {
-    const handle = client.workflow.getHandle(workflowId)
-    try {
-      await connection.withDeadline(Date.now() + signalDeadlineMs, async () => {
-        await handle.signal(name, event)
-      })
-      return 'taken'
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'gone'
-      throw error
-    }
-  }
+  const told = async (report: HostReport) => ((await tell(report)) ? 'taken' : 'gone')
   return {
-    events: { tell: async (uuid, event) => await signal(`instance/${uuid}`, hostEventSignalName, event) },
-    volumeEvents: {
-      tell: async (uuid, event) => await signal(`volume/${uuid}`, volumeEventSignalName, event),
-    },
-    close: async () => {
-      await connection.close()
-    },
+    events: { tell: async (uuid, event) => await told({ kind: 'instance', uuid, event }) },
+    volumeEvents: { tell: async (uuid, event) => await told({ kind: 'volume', uuid, event }) },
   }
 }
 
@@ -110,6 +87,11 @@ export class NodeWorker {
     this.#running = this.#keepRunning()
   }
 
+  /** Connects again, as with a new certificate. Work under way is taken up again. */
+  renew(): void {
+    if (this.polls) this.#worker?.shutdown()
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.polls) this.#worker?.shutdown()
@@ -128,7 +110,11 @@ export class NodeWorker {
   }
 
   async #runOnce(): Promise<void> {
-    const connection = await NativeConnection.connect({ address: this.#place.address })
+    const { address, identity } = this.#place
+    const connection = await NativeConnection.connect({
+      address,
+      ...(identity && { tls: temporalTls(identity()) }),
+    })
     try {
       this.#worker = await Worker.create({
         connection,
@@ -146,5 +132,13 @@ export class NodeWorker {
       this.#worker = undefined
       await connection.close()
     }
+  }
+}
+
+function temporalTls({ certificate, key, authority }: PartIdentity) {
+  return {
+    serverNameOverride: kindName(PlatformPart.Api),
+    serverRootCACertificate: Buffer.from(authority),
+    clientCertPair: { crt: Buffer.from(certificate), key: Buffer.from(key) },
   }
 }

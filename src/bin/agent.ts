@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { Server as SecureServer } from 'node:https'
 import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
 import type { NodeInstance } from '../domain/host/api-protocol.ts'
@@ -34,10 +35,12 @@ import { ServiceUsage } from '../host/instance/service-usage.ts'
 import { UsageHistory, historyIntervalMs } from '../host/instance/usage-history.ts'
 import { ConsoleWaits } from '../host/console/console-waits.ts'
 import { openDrivers, subnetsInUse } from './agent-drivers.ts'
-import { createHostEvents, NodeWorker } from './agent-temporal.ts'
+import { createHostReports } from '../control/host-reports.ts'
+import { NodeWorker, reportedEvents } from './agent-temporal.ts'
 import { logSpans } from './span-log.ts'
+import { serverTls } from '../trust/part-identity.ts'
 import { openTracing } from '../tracing/tracing.ts'
-import { readJoinToken, startWith } from '../settings/part-settings.ts'
+import { keptIdentity, readJoinToken, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
@@ -49,7 +52,10 @@ const imageCollectIntervalMs = 600_000
 const version = '0.1.0'
 
 const settings = await startWith('agent', () => readSettings(process.env))
-const joinToken = await startWith('agent', () => readJoinToken(settings.joinTokenFile))
+/** What this host got when it joined. Absent: it is the machine of the control plane. */
+const identity = await startWith('agent', async () => await keptIdentity(settings.identityDir))
+const joinToken =
+  identity === undefined ? await startWith('agent', () => readJoinToken(settings.joinTokenFile)) : ''
 const log = pino({ level: settings.logLevel })
 logSpans(settings)
 const tracer = await openTracing('agent', { env: process.env, log })
@@ -68,7 +74,13 @@ const api = new ApiClient({
   nodeId: settings.nodeId,
   joinToken,
   agentSecret,
+  ...(identity && { identity: () => identity.current }),
 })
+identity?.keepValid(
+  async () => await api.certificate(),
+  (error) =>
+    log.warn({ err: error }, 'the certificate of this host could not be renewed; it will be tried again'),
+)
 const store = new InstanceStore(settings.agentDir)
 const entries = new Map<string, InstanceEntry>()
 const drivers = await openDrivers(settings, api, log, () => pinnedImages(entries.values()))
@@ -97,7 +109,7 @@ const registration = new Registration({
   nodeId: settings.nodeId,
   send: async (beat) => await api.heartbeat(beat),
   describe: async () => ({
-    agentUrl: `http://${settings.agentHost}:${settings.agentPort}`,
+    agentUrl: `${identity ? 'https' : 'http'}://${settings.agentHost}:${settings.agentPort}`,
     agentSecret,
     accelerator: drivers.vmm.accelerator,
     memoryMb: drivers.vmm.memory()?.limitMb ?? 0,
@@ -132,8 +144,10 @@ await dns?.open()
 const temporal = {
   address: settings.temporalAddress ?? '127.0.0.1:7233',
   namespace: settings.temporalNamespace,
+  ...(identity && { identity: () => identity.current }),
 }
-const hostEvents = createHostEvents(temporal)
+const reports = identity === undefined ? createHostReports(temporal) : undefined
+const hostEvents = reportedEvents(async (report) => await (reports ?? api).tell(report))
 const ports: AgentPorts = {
   vmm: drivers.vmm,
   network,
@@ -168,6 +182,7 @@ const execServer = new ExecServer({ agentSecret, leases: agent.leases, vmm: driv
 const checks = new InstanceChecks({ leases: agent.leases, entries, nowMs: Date.now })
 const consoleWaits = new ConsoleWaits()
 const server = createAgentServer({
+  ...(identity && { identity: identity.current }),
   agentSecret,
   log,
   upgrade: (request, socket, head) => {
@@ -213,6 +228,10 @@ const worker = new NodeWorker({
 })
 server.listen(settings.agentPort, settings.agentHost)
 await once(server, 'listening')
+identity?.onChange((next) => {
+  if (server instanceof SecureServer) server.setSecureContext(serverTls(next))
+  worker.renew()
+})
 registration.start()
 worker.start()
 outbox.wake()

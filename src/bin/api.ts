@@ -6,6 +6,7 @@ import { createPlatformMetrics, Housekeeping } from '../api/platform-metrics.ts'
 import { createApp } from '../api/app.ts'
 import { createDomainProofs } from '../api/service/domain-proofs.ts'
 import { createTextLookup } from '../acme/text-lookups.ts'
+import { createHostReports } from '../control/host-reports.ts'
 import { createNodeClient } from '../control/host-client.ts'
 import { createPartClient } from '../control/part-client.ts'
 import { createRegistryTokens } from '../api/image/registry-tokens.ts'
@@ -40,6 +41,8 @@ import { createRegistryClient } from '../registry/registry-client.ts'
 import { createRegistryHttp } from '../registry/registry-http.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { createRegistryTokenIssuer } from '../registry/token-issuer.ts'
+import { OwnIdentity } from '../trust/own-identity.ts'
+import { openRemoteServer } from './api-remote.ts'
 import { logSpans } from './span-log.ts'
 import { openTracing } from '../tracing/tracing.ts'
 import { partsHere, platformPorts } from '../settings/platform-ports.ts'
@@ -77,11 +80,18 @@ const secretBox = createSecretBox(files.secretKey)
 const tokens = createTokenAuthenticator(database)
 const consoleFiles = await builtConsole()
 const watch = await openInstanceWatch(database)
-const temporal = openTemporalControl({
+const temporalPlace = {
   address: settings.temporalAddress ?? '127.0.0.1:7233',
   namespace: settings.temporalNamespace,
+}
+const temporal = openTemporalControl(temporalPlace)
+/** What this process shows to hosts. Absent: there are no further hosts. */
+const remote = files.authority && (await OwnIdentity.open(files.authority, Date.now))
+const nodes = createNodeClient({
+  listNodes: () => listNodes({ database, secretBox }),
+  nowMs: Date.now,
+  ...(remote && { identity: () => remote.current }),
 })
-const nodes = createNodeClient({ listNodes: () => listNodes({ database, secretBox }), nowMs: Date.now })
 
 const parts = createPartClient({
   places: settings.metricsParts ?? partsHere(settings),
@@ -102,6 +112,7 @@ const registryHttp = createRegistryHttp({
 const registryClient = createRegistryClient(registryHttp)
 const facts = createImageFactsCache(registryClient)
 
+const hostReports = createHostReports(temporalPlace)
 const app = createApp({
   database,
   secretBox,
@@ -116,6 +127,8 @@ const app = createApp({
   scheduleControl: temporal.schedules,
   rolloutControl: temporal.rollouts,
   nodes,
+  hostReports,
+  authority: files.authority,
   parts,
   images: createImageResolver(registryClient, facts),
   imageListing: createImageListing({
@@ -145,6 +158,7 @@ const app = createApp({
     changesPerMinute: settings.changesPerMinute * availableParallelism(),
     joinToken: files.joinToken,
     gatewayToken: files.gatewayToken,
+    hostsAddress: settings.hostsAddress,
     firstSubnet: settings.vmSubnet,
     handlingTimeoutMs,
     makingVolumesMs,
@@ -175,6 +189,7 @@ const server = createApiServer(app.callback())
 server.listen(settings.apiPort, settings.apiHost)
 await once(server, 'listening')
 log.info({ host: settings.apiHost, port: settings.apiPort }, 'listening')
+const hostsServer = await openHostsServer()
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
@@ -193,9 +208,36 @@ async function close(): Promise<void> {
   stopping.abort()
   clearInterval(forgetting)
   clearInterval(forgettingEvents)
-  await closeServer(server, closeGraceMs)
-  await Promise.all([nodes.close(), parts.close(), registryHttp.close(), temporal.close(), watch.close()])
+  await Promise.all([closeServer(server, closeGraceMs), hostsServer?.close()])
+  await Promise.all([
+    hostReports.close(),
+    nodes.close(),
+    parts.close(),
+    registryHttp.close(),
+    temporal.close(),
+    watch.close(),
+  ])
   await Promise.all([database.close(), tracer?.close()])
+}
+
+/** Opens the API for hosts on other machines, if the settings ask for it. */
+async function openHostsServer() {
+  if (settings.hostsAddress === undefined || files.authority === undefined || remote === undefined)
+    return undefined
+  const opened = await openRemoteServer({
+    port: settings.hostsAddress.port,
+    identity: remote,
+    authority: files.authority,
+    database,
+    temporal: temporalPlace,
+    secretKey: files.secretKey,
+    registryUrl,
+    handle: app.callback(),
+    nowMs: Date.now,
+    log,
+  })
+  log.info(settings.hostsAddress, 'further hosts may join at this address')
+  return opened
 }
 
 /** The pages of the console. Without them the API serves everything else. */
@@ -220,6 +262,10 @@ async function readConfiguration() {
       registryCert: await readSettingFile('ROOST_REGISTRY_CERT_FILE', given.registryCertFile),
       joinToken: await readSettingFile('ROOST_JOIN_TOKEN_FILE', given.joinTokenFile),
       gatewayToken: await readSettingFile('ROOST_GATEWAY_TOKEN_FILE', given.gatewayTokenFile),
+      authority: given.hostsAddress && {
+        key: await readSettingFile('ROOST_AUTHORITY_KEY_FILE', given.authorityKeyFile),
+        chain: await readSettingFile('ROOST_AUTHORITY_CERT_FILE', given.authorityCertFile),
+      },
     },
   }
 }

@@ -35,6 +35,7 @@ const gateway = createGateway({
   routesAgeMs: () => main.routesAgeMs,
   metroCertificate: main.metro,
   ticketSecret: main.ticketSecret,
+  identity: () => main.identity,
   portOffset: settings.portOffset,
   host: settings.gatewayHost,
   sharesPorts: true,

@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import path from 'node:path'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
+import { PlatformPart } from '../domain/platform-part.ts'
 import { builtInServices } from '../gateway/built-in-services.ts'
 import { RenewedTicketSecret } from '../gateway/listeners/ticket-secret.ts'
 import { ServingProcesses } from '../gateway/processes/serving-processes.ts'
 import { openMetroCertificate } from '../launch/services/metro-certificate.ts'
+import { AskedIdentity, partId } from '../trust/asked-identity.ts'
 import { UnusableCertificate } from '../x509/key-pair.ts'
 import { leaveOnSignal } from './gateway-end.ts'
 import { createHealthServer } from './gateway-health.ts'
@@ -47,17 +49,29 @@ const certificate = await openMetroCertificate(
   process.exit(1)
 })
 
+const identity =
+  settings.hostsAddress &&
+  new AskedIdentity({
+    apiUrl: settings.apiUrl,
+    token,
+    name: { part: PlatformPart.Gateway, id: await partId(settings.gatewayDir) },
+    directory: path.join(settings.gatewayDir, 'identity'),
+    onProblem: (message, error) => log.warn({ err: error }, message),
+  })
+
 // They serve at once with the routes of the last run, because the API may be unreachable for long.
 const serving = new ServingProcesses({
   processes: settings.gatewayProcesses,
   program: path.join(import.meta.dirname, 'gateway-serving.ts'),
   table: routes.table,
   metro: certificate,
+  ...(identity && { identity }),
   ticketSecret: new RenewedTicketSecret(),
   routesAgeMs: () => routes.ageMs,
   registry,
   log,
 })
+identity?.onChange(() => serving.identityChanged())
 const health = createHealthServer({
   metrics: async () => await serving.metrics(),
   notReady: () =>
@@ -78,6 +92,7 @@ leaveOnSignal({
     health.closeAllConnections()
   },
   async close() {
+    identity?.stop()
     await certificate.close()
     await routes.close()
   },

@@ -21,6 +21,10 @@ async function main(args: readonly string[]): Promise<number> {
     const { runAdmin } = await import('./roost-admin.ts')
     return await runAdmin(args[0] === 'admin' ? args.slice(1) : args)
   }
+  if (args[0] === 'join') {
+    const { runJoin } = await import('./join.ts')
+    return await runJoin(args.slice(1))
+  }
   return await runCommand(args, {
     write: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),

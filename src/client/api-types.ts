@@ -1787,7 +1787,11 @@ export interface paths {
         get: operations["getHosts"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Remove hosts
+         * @description A host that joined is locked out within a second: nothing in the installation accepts its certificate any more. A host that has instances or volumes is not removed. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        delete: operations["deleteHosts"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1807,7 +1811,11 @@ export interface paths {
         get: operations["getHostsLocal"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Remove hosts
+         * @description A host that joined is locked out within a second: nothing in the installation accepts its certificate any more. A host that has instances or volumes is not removed. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        delete: operations["deleteHostsLocal"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1927,6 +1935,26 @@ export interface paths {
          */
         put: operations["uncordonHostsLocal"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invite machines to become hosts
+         * @description For administrators. Each object of the body invites one machine: `roost join <address> <token>` on it makes it a host. An invitation is good for one machine and for an hour. Only this answer has the token. Needs a token with all rights.
+         */
+        post: operations["inviteHosts"];
         delete?: never;
         options?: never;
         head?: never;
@@ -14534,6 +14562,124 @@ export interface components {
                 })[];
             };
         };
+        InviteHostsObject: {
+            /** @description The id that the host will have: lower-case letters, digits and hyphens, at most 63, with no hyphen at either end. Absent: `h2`, `h3` and so on. */
+            name?: string | null;
+        };
+        InviteHostsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /** @description Where the machine finds this installation. */
+                    address: string;
+                    /** @description What the machine shows when it joins. It is not shown again. */
+                    token: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    expires_at: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /** @description Where the machine finds this installation. */
+                    address: string;
+                    /** @description What the machine shows when it joins. It is not shown again. */
+                    token: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    expires_at: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteHostsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        DeleteHostsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         RequestFailure: {
             /** @constant */
             status: "error";
@@ -18932,6 +19078,41 @@ export interface operations {
             };
         };
     };
+    deleteHosts: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteHostsObject"] | components["schemas"]["DeleteHostsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     getHostsLocal: {
         parameters: {
             query?: never;
@@ -18951,6 +19132,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteHostsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteHostsAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -19154,6 +19367,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UncordonHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    inviteHosts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InviteHostsObject"] | components["schemas"]["InviteHostsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InviteHostsAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

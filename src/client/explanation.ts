@@ -9,6 +9,7 @@ export const ExplainedKind = {
   Certificate: 'certificate',
   Autoscale: 'autoscale',
   Schedule: 'schedule',
+  Host: 'host',
 } as const
 export type ExplainedKind = (typeof ExplainedKind)[keyof typeof ExplainedKind]
 
@@ -30,6 +31,7 @@ const readers = {
     one(await client.GET('/v1/services/{object}/autoscale/explain', params)),
   [ExplainedKind.Schedule]: async (client, params) =>
     one(await client.GET('/v1/schedules/{object}/explain', params)),
+  [ExplainedKind.Host]: async (client, params) => one(await client.GET('/v1/hosts/{object}/explain', params)),
 } satisfies Record<ExplainedKind, Reader>
 
 type Reader = (

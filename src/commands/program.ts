@@ -10,6 +10,7 @@ import { CommandFailure, ExitCode, ProgramEnd, toldFailure } from './command-fai
 import { addCompletionCommands } from './completion/commands.ts'
 import { addComposeCommands } from './compose/commands.ts'
 import { addEventCommands } from './event/commands.ts'
+import { addHostCommands } from './host/commands.ts'
 import { addPushCommand } from './image/push-command.ts'
 import { addCopyCommand } from './instance/copy-command.ts'
 import { addExecCommand } from './instance/exec-command.ts'
@@ -98,6 +99,7 @@ export function createProgram(deps: CommandDeps): Command {
   addAutoscaleCommands(line)
   addAccountCommands(line)
   addComposeCommands(line)
+  addHostCommands(line)
   addCompletionCommands(line)
   return program
 }

@@ -19,7 +19,14 @@ import {
 } from './autoscale/operations.ts'
 import { followEvents, listEvents } from './event/operations.ts'
 import { noParameters } from './fields.ts'
-import { cordonHosts, explainHosts, getHosts, uncordonHosts } from './host/operations.ts'
+import {
+  cordonHosts,
+  deleteHosts,
+  explainHosts,
+  getHosts,
+  inviteHosts,
+  uncordonHosts,
+} from './host/operations.ts'
 import { imageEntry, imageFilterBody, imageQuery, linkedImageEntry } from './image/schemas.ts'
 import {
   archiveInstances,
@@ -196,6 +203,8 @@ export const operations = {
   explainHosts,
   cordonHosts,
   uncordonHosts,
+  inviteHosts,
+  deleteHosts,
 } as const satisfies Readonly<Record<string, Operation>>
 export type Operations = typeof operations
 export type OperationId = keyof Operations

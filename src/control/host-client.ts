@@ -8,6 +8,9 @@ import type { CheckResult, InstanceCheck } from '../domain/rollout/check.ts'
 import type { StepUsage, UsageStep } from '../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
+import { agentName } from '../domain/part-name.ts'
+import { hostHeader, partConnector } from '../trust/part-connector.ts'
+import type { PartIdentity } from '../trust/part-identity.ts'
 import { connectExec } from './host-exec.ts'
 import { traceparentNow } from '../primitives/traces.ts'
 
@@ -129,7 +132,11 @@ const addressTtlMs = 5_000
 export function createNodeClient(options: {
   readonly listNodes: () => Promise<readonly NodeRecord[]>
   readonly nowMs: () => number
+  /** What this part shows to hosts on other machines. Absent: there are none. */
+  readonly identity?: () => PartIdentity
 }): NodeClient {
+  const { identity } = options
+  const connectionsTo = (connections: number): Agent => agentFor(connections, identity)
   const agent = connectionsTo(maxConnections)
   // First boots, waits for logs and checks last long. They have connections of their own, so that no read
   // waits for them.
@@ -184,7 +191,7 @@ export function createNodeClient(options: {
       }
     },
     checkInstance: (instance, check) => checkInstance({ call, checks }, instance, check),
-    openExec: (instance) => openExec(addresses, instance),
+    openExec: (instance) => openExec(addresses, instance, identity?.()),
     async close() {
       await Promise.all([agent.close(), boots.destroy(), waits.destroy(), checks.destroy()])
     },
@@ -237,16 +244,17 @@ async function readSteps(
 async function openExec(
   addresses: ReturnType<typeof createAddressBook>,
   { uuid, nodeId }: PlacedInstance,
+  identity: PartIdentity | undefined,
 ): Promise<WebSocket> {
   try {
-    return await connectExec(await addresses.find(nodeId), uuid)
+    return await connectExec(await addresses.find(nodeId), uuid, identity)
   } catch (error) {
     if (error instanceof NodeUnavailable) throw error
     // The agent may have been restarted on another port or with another secret.
     addresses.forget()
   }
   try {
-    return await connectExec(await addresses.find(nodeId), uuid)
+    return await connectExec(await addresses.find(nodeId), uuid, identity)
   } catch (error) {
     throw error instanceof NodeUnavailable ? error : unanswered(nodeId, error)
   }
@@ -282,10 +290,10 @@ function callsTo(addresses: ReturnType<typeof createAddressBook>, agent: Dispatc
   }
 }
 
-function connectionsTo(connections: number): Agent {
+function agentFor(connections: number, identity: (() => PartIdentity) | undefined): Agent {
   return new Agent({
     connections,
-    connect: { timeout: connectTimeoutMs },
+    connect: partConnector(() => identity?.(), { timeout: connectTimeoutMs }),
     // Each call has one time limit for all of it, see `send`.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -331,12 +339,14 @@ async function send(
   init: NodeRequest,
 ): Promise<NodeAnswer> {
   const place = traceparentNow()
-  const response = await request(new URL(path, node.agentUrl), {
+  const url = new URL(path, node.agentUrl)
+  const response = await request(url, {
     dispatcher,
     method: init.method,
     headers: {
       authorization: `Bearer ${node.agentSecret}`,
       'content-type': 'application/json',
+      ...hostHeader(url, agentName(node.id)),
       ...(place === undefined ? {} : { traceparent: place }),
     },
     signal: signalOf(init),

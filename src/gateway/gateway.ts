@@ -24,6 +24,7 @@ import type { PortsState } from './listeners/public-ports.ts'
 import { ServerContexts } from './listeners/server-contexts.ts'
 import type { MetroCertificate } from './listeners/server-contexts.ts'
 import type { TicketSecret } from './listeners/ticket-secret.ts'
+import type { PartIdentity } from '../trust/part-identity.ts'
 import type { Tracer } from '../primitives/traces.ts'
 import type { Routes } from './routes.ts'
 import { ServiceCounts } from './service-counts.ts'
@@ -48,6 +49,8 @@ export interface GatewayOptions {
   readonly metroCertificate: MetroCertificate
   /** If it is absent, TLS sessions are resumed only by this gateway. */
   readonly ticketSecret?: TicketSecret
+  /** What the gateway shows to hosts on other machines. Absent: there are none. */
+  readonly identity?: () => PartIdentity | undefined
   readonly portOffset: number
   /** The address to listen on. If it is absent, the gateway listens on every address. */
   readonly host?: string | undefined
@@ -110,6 +113,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const balancer = new Balancer({
     routes,
     limits: options.balanceLimits ?? {},
+    ...(options.identity && { identity: options.identity }),
     forget: (instanceUuid, boot) => late.http?.forget(instanceUuid, boot),
     observer: told.balance,
     onHostProblem: (nodeId, why) => log.warn({ nodeId, why }, 'a host can not be reached; it is tried again'),

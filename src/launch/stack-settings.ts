@@ -22,6 +22,10 @@ export interface StackSettings {
   readonly secretKeyFile: string
   readonly registryKeyFile: string
   readonly registryCertFile: string
+  readonly authorityKeyFile: string
+  readonly authorityCertFile: string
+  /** Where further hosts find this machine. Absent: there are none. */
+  readonly hostsAddress: { readonly host: string; readonly port: number } | undefined
   readonly gatewayTokenFile: string
   readonly gatewayDir: string
   /** The address on which the gateway listens. If it is undefined, the gateway listens on all addresses. */

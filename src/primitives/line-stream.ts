@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import type { Dispatcher } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
 import { JsonLineReader } from './json-lines.ts'
 
 /**
@@ -24,6 +24,8 @@ export interface LineStreamOptions {
   readonly onLine: (line: object) => void
   /** Called on every connection and every loss of one, for logs and health; `why` holds no credential. */
   readonly onChange?: (change: LineStreamChange) => void
+  /** How a connection is made. Absent: without a certificate of the reader. */
+  readonly connect?: buildConnector.connector
   /** Returns a random number from 0 to 1. Tests give a function of their own. */
   readonly random?: () => number
 }
@@ -74,7 +76,7 @@ export class LineStream {
     this.#dispatcher = new Agent({
       connections: 1,
       pipelining: 0,
-      connect: { timeout: options.silenceMs },
+      connect: options.connect ?? { timeout: options.silenceMs },
       headersTimeout: options.silenceMs,
       bodyTimeout: 0,
     })

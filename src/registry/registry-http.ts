@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import type { Dispatcher } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 
 /**
@@ -49,11 +49,15 @@ const maxRedirects = 2
 export function createRegistryHttp(options: {
   readonly url: string
   readonly token: RegistryTokenSource
+  /**
+   * How connections are made, and the name that is asked for. Absent: the registry's own address is asked.
+   */
+  readonly through?: { readonly connect: buildConnector.connector; readonly host: string }
 }): RegistryHttp {
   const base = new URL(options.url.endsWith('/') ? options.url : `${options.url}/`)
   const dispatcher = new Agent({
     connections: maxConnections,
-    connect: { timeout: connectTimeoutMs },
+    connect: options.through?.connect ?? { timeout: connectTimeoutMs },
     headersTimeout: headersTimeoutMs,
     bodyTimeout: bodyTimeoutMs,
     keepAliveTimeout: keepAliveMs,
@@ -73,7 +77,12 @@ export function createRegistryHttp(options: {
     // Blobs may be kept at another origin. The address itself permits reading them, and the token is not
     // meant for that origin.
     const authorization =
-      url.origin === base.origin ? { authorization: `Bearer ${await tokenFor(call.repository)}` } : {}
+      url.origin === base.origin
+        ? {
+            authorization: `Bearer ${await tokenFor(call.repository)}`,
+            ...(options.through && { host: options.through.host }),
+          }
+        : {}
     try {
       return await request(url, {
         dispatcher,

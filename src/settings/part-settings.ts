@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { UnusableDatabase } from '../db/unusable-database.ts'
 import { parseSecretKey, SecretBoxError } from '../db/secret-box.ts'
+import { KeptIdentity, readIdentity } from '../trust/kept-identity.ts'
 import { SettingError } from './setting-formats.ts'
 
 /** The advice to an operator who does not have the file. */
@@ -37,6 +38,14 @@ export async function readSecretKey(file: string): Promise<Uint8Array> {
       cause,
     })
   }
+}
+
+/** What the machine got when it joined. Undefined if it did not, because the setting is absent. */
+export async function keptIdentity(directory: string | undefined): Promise<KeptIdentity | undefined> {
+  if (directory === undefined) return undefined
+  const identity = await readIdentity(directory)
+  if (identity !== undefined) return new KeptIdentity(directory, identity)
+  throw new SettingError(`ROOST_IDENTITY_DIR is '${directory}', in which nothing is: \`roost join\` makes it`)
 }
 
 /** The token that a host shows when it joins. */

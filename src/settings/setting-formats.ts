@@ -47,6 +47,29 @@ export function asDomain(text: string, name: string): string {
   return domain
 }
 
+/** The port for hosts if the setting names none. */
+export const defaultHostsPort = 7075
+
+/** Where parts on other machines find the control plane. */
+export interface HostsAddress {
+  readonly host: string
+  readonly port: number
+}
+
+/** Reads an address with or without a port: `192.0.2.10`, `roost.example.com:7443`, `[2001:db8::1]:7443`. */
+export function asHostsAddress(text: string, name: string): HostsAddress {
+  const url = URL.parse(`tcp://${isIP(text) === 6 ? `[${text}]` : text}`)
+  if (url === null || url.hostname === '' || url.host !== text.replace(/^(?=[^[]*:[^[]*:)(.*)$/, '[$1]'))
+    throw new SettingError(
+      `${name} is '${text}'; write the address at which other machines reach this one, such as 192.0.2.10 or ` +
+        'roost.example.com:7443',
+    )
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? defaultHostsPort : Number(url.port),
+  }
+}
+
 export function asPort(text: string, name: string): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port < 1 || port > highestPort) {

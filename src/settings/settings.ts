@@ -56,6 +56,8 @@ const joinToken = inDataDir('keys', 'join-token')
 const secretKey = inDataDir('keys', 'secret.key')
 const registryKey = inDataDir('keys', 'registry.key')
 const registryCert = inDataDir('keys', 'registry.crt')
+const authorityKey = inDataDir('keys', 'authority.key')
+const authorityCert = inDataDir('keys', 'authority.crt')
 const gatewayToken = inDataDir('keys', 'gateway-token')
 const gatewayDirectory = inDataDir('gateway')
 
@@ -134,6 +136,24 @@ export const settingsTable = {
   agentDir: setting('ROOST_AGENT_DIR', read.asPath, agentDirectory.of, {
     defaultText: agentDirectory.text,
     meaning: 'What the agent keeps: a directory per instance, images.',
+  }),
+  hostsAddress: setting('ROOST_HOSTS_ADDRESS', optional(read.asHostsAddress), undefined, {
+    defaultText: 'no further hosts',
+    meaning:
+      'The address at which further hosts reach this machine, such as `192.0.2.10` or `roost.example.com:7443`; port 7075 if it names none. If it is set, the API listens there, on all addresses of the machine, with TLS. See [hosts.md](hosts.md).',
+  }),
+  authorityKeyFile: setting('ROOST_AUTHORITY_KEY_FILE', read.asPath, authorityKey.of, {
+    defaultText: authorityKey.text,
+    meaning: "Private key of the authority that issues certificates for the installation's own parts (PEM).",
+  }),
+  authorityCertFile: setting('ROOST_AUTHORITY_CERT_FILE', read.asPath, authorityCert.of, {
+    defaultText: authorityCert.text,
+    meaning: 'Certificate of the authority of `ROOST_AUTHORITY_KEY_FILE` (PEM).',
+  }),
+  identityDir: setting('ROOST_IDENTITY_DIR', optional(read.asPath), undefined, {
+    defaultText: 'the agent is on the machine of the control plane',
+    meaning:
+      'What a machine got when it joined: key, certificate, authority. `roost join` sets it for the agent.',
   }),
   joinTokenFile: setting('ROOST_JOIN_TOKEN_FILE', read.asPath, joinToken.of, {
     defaultText: joinToken.text,

@@ -46,6 +46,8 @@ describe('the API process', () => {
         gatewayTokenFile: keyFile('gateway-token'),
         registryKeyFile: keyFile('registry.key'),
         registryCertFile: keyFile('registry.crt'),
+        authorityKeyFile: keyFile('authority.key'),
+        authorityCertFile: keyFile('authority.crt'),
       },
       Date.now(),
     )

@@ -47,6 +47,8 @@ describe('a data directory', () => {
       gatewayTokenFile: path.join(directory, 'keys', 'gateway-token'),
       registryKeyFile: path.join(directory, 'keys', 'registry.key'),
       registryCertFile: path.join(directory, 'keys', 'registry.crt'),
+      authorityKeyFile: path.join(directory, 'keys', 'authority.key'),
+      authorityCertFile: path.join(directory, 'keys', 'authority.crt'),
     })
 
     it('are made once and never replaced', async () => {

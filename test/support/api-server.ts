@@ -145,6 +145,7 @@ export async function startTestApi(
     ...controls,
     ...replaced(options, controls),
     nodes,
+    hostReports: { tell: async () => true },
     parts: options.parts ?? noParts,
     ...imagePorts(images),
     registry: options.registry?.(database) ?? {

@@ -4,6 +4,7 @@ import { isNodeSecret } from '../../db/host/hosts.ts'
 import type { NodesDeps } from '../../db/host/hosts.ts'
 import { sameSecret } from '../../db/same-secret.ts'
 import { bearerToken } from '../middleware/authenticate.ts'
+import { hostBehind } from '../remote/admitted-hosts.ts'
 import type { RequestState } from '../request-state.ts'
 
 type HostMiddleware = RouterMiddleware<RequestState>
@@ -16,10 +17,16 @@ export function isNodeId(text: string | undefined): text is string {
 }
 
 /**
- * Admits agents with the join token. The secret in the heartbeat then decides to which agent an id belongs.
+ * Admits agents with the join token, and hosts that the certificate of their connection names. The secret in
+ * the heartbeat then decides to which agent an id belongs.
  */
 export function requireJoinToken(joinToken: string): HostMiddleware {
-  return requireSecret(joinToken)
+  const requireToken = requireSecret(joinToken)
+  return async (ctx, next) => {
+    const hostId = hostBehind(ctx.req)
+    if (hostId !== undefined && hostId === ctx.params['node']) await next()
+    else await requireToken(ctx, next)
+  }
 }
 
 /** Admits gateways. They get the services of all users, and certificates with their keys. */

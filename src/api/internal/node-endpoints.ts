@@ -1,14 +1,14 @@
 import { Router } from '@koa/router'
 import { requestError } from '../../contract/errors.ts'
 import { isUuid } from '../../domain/object-name.ts'
-import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../db/host/instances.ts'
+import { imagesInUse, instancesOfNode, isPlacedOn, loadLaunchSpec } from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
 import type { ApiDeps } from '../deps.ts'
 import { span } from '../../primitives/spans.ts'
 import { readBody } from '../middleware/read-body.ts'
 import type { RequestState } from '../request-state.ts'
 import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credentials.ts'
-import { parseHeartbeat, parseRegistryTokenRequest } from './node-messages.ts'
+import { parseHeartbeat, parseHostReport, parseRegistryTokenRequest } from './node-messages.ts'
 
 /**
  * The endpoints for hosts: see `src/domain/host/api-protocol.ts`. A host sees only the instances that are
@@ -48,6 +48,13 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     if (spec === undefined) throw requestError('noEndpoint', { path: ctx.path })
     ctx.set('Cache-Control', 'no-store')
     ctx.body = spec
+  })
+
+  router.post('/reports', joined, readBody(), async (ctx) => {
+    ctx.state.route = 'internal.reports'
+    const report = parseHostReport(ctx.state.body)
+    const isOwn = await isPlacedOn(deps.database, nodeId(ctx.params['node']), report)
+    ctx.body = { taken: isOwn && (await deps.hostReports.tell(report)) }
   })
 
   router.post('/registry-token', joined, readBody(), async (ctx) => {

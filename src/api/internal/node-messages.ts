@@ -5,7 +5,7 @@ import { closed } from '../../contract/fields.ts'
 import { problemsOf } from '../../contract/request/validation-problems.ts'
 import { strictValidator } from '../../contract/request/validators.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
-import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
+import type { HostReport, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
 /** The messages of hosts, as in `src/domain/host/api-protocol.ts`. */
 const heartbeatSchema = closed({
@@ -32,6 +32,13 @@ const heartbeatSchema = closed({
 
 const registryTokenSchema = closed({ repository: Type.String({ minLength: 1, maxLength: 255 }) })
 
+const hostReportSchema = closed({
+  kind: Type.Unsafe<HostReport['kind']>({ type: 'string', enum: ['instance', 'volume'] }),
+  uuid: Type.String({ format: 'uuid' }),
+  /** Its kind is looked at by the workflow, which ignores what it does not know. */
+  event: Type.Object({ kind: Type.String({ maxLength: 64 }) }, { maxProperties: 64 }),
+})
+
 const validateHeartbeat = strictValidator(heartbeatSchema)
 const validateRegistryToken = strictValidator(registryTokenSchema)
 
@@ -44,6 +51,13 @@ export function parseRegistryTokenRequest(body: unknown): Static<typeof registry
   const where = { place: 'registry token request', prefix: '', schema: registryTokenSchema }
   refuse(problemsOf(validateRegistryToken(body), where))
   return body as Static<typeof registryTokenSchema>
+}
+
+const validateHostReport = strictValidator(hostReportSchema)
+
+export function parseHostReport(body: unknown): HostReport {
+  refuse(problemsOf(validateHostReport(body), { place: 'report', prefix: '', schema: hostReportSchema }))
+  return body as HostReport
 }
 
 function refuse(problems: ReturnType<typeof problemsOf>): void {

@@ -25,4 +25,23 @@ export const hostFailures = {
       "or ask for 'roost admin node uncordon {host}'",
     true,
   ),
+  noHostsAddress: failure(
+    ErrorCode.NotSupported,
+    200,
+    'This installation takes no further hosts: set ROOST_HOSTS_ADDRESS to the address at which other machines reach it, and start it again',
+  ),
+  invalidHostId: failure(ErrorCode.Invalid, 400, "Invalid host name '{value}': expected {rule}"),
+  hostIdTaken: failure(
+    ErrorCode.AlreadyExists,
+    200,
+    "The name '{value}' belongs to a host, or is in an open invitation",
+  ),
+  hostLive: failure(
+    ErrorCode.OperationFailed,
+    200,
+    "Host '{name}' was heard of within the last {seconds} s: stop its agent first",
+    true,
+  ),
+  hostHasInstances: failure(ErrorCode.OperationFailed, 200, "Host '{name}' has instances: delete them first"),
+  hostHasVolumes: failure(ErrorCode.OperationFailed, 200, "Host '{name}' has volumes: delete them first"),
 } as const

@@ -1,7 +1,7 @@
 import { TokenScope, noScopeSuffices } from '../../domain/account/token-scope.ts'
 import { noParameters } from '../fields.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
-import { explainedHost, hostDetails } from './responses.ts'
+import { explainedHost, hostDetails, invitation, invitationBody, removedHost } from './responses.ts'
 
 const forAdministrators =
   'For administrators. To any other account it looks as if there were no hosts. A host is named by the id under ' +
@@ -77,4 +77,42 @@ export const uncordonHosts = defineOperation({
   place: 'host uncordon arguments',
   summary: 'Place new instances on hosts again',
   description: `Takes the cordon back. It changes nothing if there is none. ${forAdministrators}`,
+})
+
+export const inviteHosts = defineOperation({
+  id: 'inviteHosts',
+  method: 'POST',
+  path: '/v1/hosts/invitations',
+  scope: Scope.Create,
+  tokenScopes: noScopeSuffices,
+  withinServices: false,
+  place: 'host invitation arguments',
+  body: invitationBody,
+  query: noParameters,
+  dataKey: DataKey.Hosts,
+  entry: invitation,
+  summary: 'Invite machines to become hosts',
+  description:
+    'For administrators. Each object of the body invites one machine: `roost join <address> <token>` on it makes it a host. ' +
+    'An invitation is good for one machine and for an hour. Only this answer has the token.',
+})
+
+export const deleteHosts = defineOperation({
+  id: 'deleteHosts',
+  method: 'DELETE',
+  path: '/v1/hosts',
+  localPath: '/v1/hosts/{object}',
+  scope: Scope.Objects,
+  identifiedBy: ['name'],
+  tokenScopes: noScopeSuffices,
+  withinServices: false,
+  place: 'host removal arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Hosts,
+  entry: removedHost,
+  summary: 'Remove hosts',
+  description:
+    'A host that joined is locked out within a second: nothing in the installation accepts its certificate any more. A host ' +
+    `that has instances or volumes is not removed. ${forAdministrators}`,
 })

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { partIdRule } from '../../domain/part-name.ts'
 import { HostState } from '../../domain/host/explanation.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
 import { explanationFields } from '../explanation.ts'
@@ -50,3 +51,22 @@ export const hostDetails = closed({
 })
 
 export const explainedHost = closed({ status: statusSuccess, ...host, ...explanationFields })
+
+export const invitationBody = closed({
+  name: Type.Optional(
+    Type.String({
+      maxLength: 63,
+      description: `The id that the host will have: ${partIdRule}. Absent: \`h2\`, \`h3\` and so on.`,
+    }),
+  ),
+})
+
+export const invitation = closed({
+  status: statusSuccess,
+  name: hostName,
+  address: Type.String({ description: 'Where the machine finds this installation.' }),
+  token: Type.String({ description: 'What the machine shows when it joins. It is not shown again.' }),
+  expires_at: timestampField,
+})
+
+export const removedHost = closed({ status: statusSuccess, name: hostName })

@@ -99,3 +99,18 @@ export async function imagesInUse({ db }: Database, nodeId: string): Promise<rea
     .execute()
   return rows.map(({ image }) => image)
 }
+
+/** Whether an instance or a volume is on this host. Those that are being deleted count. */
+export async function isPlacedOn(
+  { db }: Database,
+  nodeId: string,
+  { kind, uuid }: { readonly kind: 'instance' | 'volume'; readonly uuid: string },
+): Promise<boolean> {
+  const found = await db
+    .selectFrom(kind === 'instance' ? 'instances' : 'volumes')
+    .select('uuid')
+    .where('uuid', '=', uuid)
+    .where('nodeId', '=', nodeId)
+    .executeTakeFirst()
+  return found !== undefined
+}

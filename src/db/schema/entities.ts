@@ -9,7 +9,9 @@ import { Certificate } from './certificate.ts'
 import { ConsoleSession } from './console-session.ts'
 import { DeletedPosition } from './deleted-position.ts'
 import { Domain } from './domain.ts'
+import { HostInvitation } from './host-invitation.ts'
 import { Instance } from './instance.ts'
+import { JoinedHost } from './joined-host.ts'
 import { Node } from './node.ts'
 import { Rollout } from './rollout.ts'
 import { Schedule } from './schedule.ts'
@@ -25,6 +27,8 @@ export const entities = [
   User,
   Token,
   Node,
+  HostInvitation,
+  JoinedHost,
   AuthorityAccount,
   AuthorityOrder,
   Certificate,

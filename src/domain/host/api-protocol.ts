@@ -1,3 +1,4 @@
+import type { HostEvent, VolumeEvent } from '../instance/host-work.ts'
 import type { Usage } from '../instance/usage.ts'
 import type { InstanceState } from '../instance/state.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
@@ -19,6 +20,7 @@ import type { VolumeMount } from '../volume/state.ts'
  *                                           and to report theirs that they have lost
  *   GET  /instances/<uuid>/launch           -> LaunchSpec
  *   POST /registry-token  { repository }    -> { token }, to pull that repository
+ *   POST /reports  HostReport               -> { taken }: false if the workflow does not exist any more
  *
  * API to host, `Authorization: Bearer <NodeHeartbeat.agentSecret>`, on `NodeHeartbeat.agentUrl`:
  *   GET  /instances/<uuid>/log?offset=&limit=&wait= -> LogWindow; with `wait`, once the log goes on after `offset`, or after so many ms
@@ -65,6 +67,14 @@ export interface NodeInstance {
   /** The service to which it is attached; absent from an older API. */
   readonly serviceUuid?: string | null
 }
+
+/**
+ * What a host on another machine reports of its own instances and volumes. A host on the machine of the
+ * control plane tells Temporal itself.
+ */
+export type HostReport =
+  | { readonly kind: 'instance'; readonly uuid: string; readonly event: HostEvent }
+  | { readonly kind: 'volume'; readonly uuid: string; readonly event: VolumeEvent }
 
 /** Everything that a start needs. Only the host on which the instance is placed may ask for it. */
 export interface LaunchSpec {

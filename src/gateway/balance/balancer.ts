@@ -7,6 +7,7 @@ import type { HostSigns } from '../../domain/host/silence.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import type { RouteInstance, RouteNode, RouteService } from '../../domain/service/route-feed.ts'
 import type { HostMessage, OpenLease } from '../../domain/standby/lease-protocol.ts'
+import type { PartIdentity } from '../../trust/part-identity.ts'
 import { HostLink } from '../hosts/host-link.ts'
 import type { RouteChange, Routes } from '../routes.ts'
 import type { Admission, Ask, Refusal, Traffic } from '../traffic.ts'
@@ -26,6 +27,8 @@ export interface BalancerOptions {
   /** A monotonic clock. */
   readonly nowMs?: () => number
   readonly onHostProblem?: (nodeId: string, why: string) => void
+  /** What the gateway shows to hosts on other machines. Absent: there are none. */
+  readonly identity?: () => PartIdentity | undefined
 }
 
 export type InstanceWoken = NonNullable<OpenLease['woken']> & {
@@ -316,6 +319,7 @@ export class Balancer implements Traffic {
       gatewayId: this.gatewayId,
       nowMs: this.#nowMs,
       onProblem: (why) => this.#options.onHostProblem?.(node.id, why),
+      identity: () => this.#options.identity?.(),
       ...(signs === undefined ? {} : { signs }),
       events: {
         held: () => [...leased.values()].flatMap((member) => member.held() ?? []),

@@ -13,6 +13,7 @@ import {
   silenceOf,
 } from '../../domain/host/silence.ts'
 import type { HostSigns, HostTrouble } from '../../domain/host/silence.ts'
+import { agentName } from '../../domain/part-name.ts'
 import type { RouteNode } from '../../domain/service/route-feed.ts'
 import {
   beatIntervalMs,
@@ -22,6 +23,8 @@ import {
 } from '../../domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-protocol.ts'
 import { JsonLineReader, jsonLine } from '../../primitives/json-lines.ts'
+import { clientTls } from '../../trust/part-identity.ts'
+import type { PartIdentity } from '../../trust/part-identity.ts'
 import { hostMessage } from './host-messages.ts'
 
 export interface HostLinkEvents {
@@ -41,6 +44,8 @@ export interface HostLinkOptions {
   readonly gatewayId: string
   readonly events: HostLinkEvents
   readonly nowMs: () => number
+  /** What the gateway shows to a host on another machine. */
+  readonly identity?: () => PartIdentity | undefined
   /**
    * Called when the connection is lost or can not be made, but not again for the same cause; `why` holds no
    * credential.
@@ -116,7 +121,10 @@ export class HostLink {
     if (this.#closed) return
     const { agentUrl, trafficSecret } = this.node
     const url = new URL(`${agentUrl.replace(/\/$/, '')}/traffic`)
-    const request = (url.protocol === 'https:' ? secureRequest : plainRequest)(url, {
+    const isSecure = url.protocol === 'https:'
+    const identity = isSecure ? this.#options.identity?.() : undefined
+    const request = (isSecure ? secureRequest : plainRequest)(url, {
+      ...(identity && { ...clientTls(identity), servername: agentName(this.node.id) }),
       agent: false,
       timeout: connectMs,
       headers: { Connection: 'Upgrade', Upgrade: trafficUpgrade, Authorization: `Bearer ${trafficSecret}` },

@@ -1,6 +1,7 @@
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client'
 import type { RouteLine } from '../../domain/service/route-feed.ts'
 import type { CertificatePem } from '../listeners/context-cache.ts'
+import type { PartIdentity } from '../../trust/part-identity.ts'
 import type { TrafficOfServices } from '../service-counts.ts'
 
 /**
@@ -12,6 +13,8 @@ import type { TrafficOfServices } from '../service-counts.ts'
 export type ToServing =
   /** The certificate of the metro domain from now on. */
   | { readonly kind: 'metro'; readonly certificate: CertificatePem }
+  /** What the gateway shows to hosts on other machines from now on. */
+  | { readonly kind: 'identity'; readonly identity: PartIdentity }
   /** The secret of session tickets from now on. */
   | { readonly kind: 'ticket-secret'; readonly secret: Uint8Array }
   /** A piece of the feed. Blocks come whole, one after the other; one block may have several pieces. */

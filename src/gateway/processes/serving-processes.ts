@@ -7,6 +7,7 @@ import type { GatewayLog } from '../gateway.ts'
 import type { MetroCertificate } from '../listeners/server-contexts.ts'
 import type { TicketSecret } from '../listeners/ticket-secret.ts'
 import type { RouteTable } from '../route-table.ts'
+import type { PartIdentity } from '../../trust/part-identity.ts'
 import type { TrafficOfServices } from '../service-counts.ts'
 import type { BlockListener } from './block-sink.ts'
 import { closeGraceMs } from './messages.ts'
@@ -21,6 +22,8 @@ export interface ServingProcessesOptions {
   readonly program: string
   readonly table: RouteTable
   readonly metro: MetroCertificate
+  /** What the gateway shows to hosts on other machines. Absent: there are none. */
+  readonly identity?: { readonly current: PartIdentity | undefined }
   readonly ticketSecret: TicketSecret
   readonly routesAgeMs: () => number
   /** The metrics of the main process itself. */
@@ -79,6 +82,11 @@ export class ServingProcesses implements BlockListener {
     this.#tell({ kind: 'metro', certificate: this.#options.metro.current })
   }
 
+  identityChanged(): void {
+    const identity = this.#options.identity?.current
+    if (identity !== undefined) this.#tell({ kind: 'identity', identity })
+  }
+
   /** The metrics of all processes, in the Prometheus format. A process that is stuck is left out. */
   async metrics(): Promise<string> {
     const own = await this.#options.registry.getMetricsAsJSON()
@@ -100,11 +108,12 @@ export class ServingProcesses implements BlockListener {
   }
 
   #start(place: number, ends: EndsInRow | undefined): void {
-    const { program, table, metro, routesAgeMs, log } = this.#options
+    const { program, table, metro, identity, routesAgeMs, log } = this.#options
     const onServiceCounts = (counts: TrafficOfServices): void => this.services.add(counts)
     const serving = new ServingProcess(program, place, { table, onServiceCounts })
     this.#running.set(place, serving)
     void serving.send({ kind: 'metro', certificate: metro.current })
+    if (identity?.current !== undefined) void serving.send({ kind: 'identity', identity: identity.current })
     void serving.send({ kind: 'ticket-secret', secret: this.#ticketSecret })
     void serving.send({ kind: 'heard', agoMs: routesAgeMs() })
     void serving.routes.start().then(async () => await serving.send({ kind: 'listen' }))

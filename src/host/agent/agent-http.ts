@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { AwakeInstances } from '../../domain/instance/awake.ts'
 import { maxLogWaitMs } from '../../domain/host/api-protocol.ts'
@@ -12,6 +13,9 @@ import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 import { bearsSecret } from '../../primitives/bearer-secret.ts'
 import { atPlace, soundTraceparent } from '../../primitives/traces.ts'
 import type { LogRequest } from '../console/console-waits.ts'
+import { serverTls } from '../../trust/part-identity.ts'
+import type { PartIdentity } from '../../trust/part-identity.ts'
+import { isCaller } from './agent-callers.ts'
 import type { AgentLog } from './agent-ports.ts'
 
 /** The answers to what the API asks of a host, and to what anyone may ask: health and metrics. */
@@ -67,8 +71,10 @@ export function createAgentServer(options: {
   readonly log: AgentLog
   /** Takes over the connections of upgrade requests, which go on with another protocol than HTTP. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** What a host that joined shows. Absent: all parts are on this machine. */
+  readonly identity?: PartIdentity
 }): Server {
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     answer(options, request, response).catch((error: unknown) => {
       const status = error instanceof Refusal ? error.status : 500
       if (status === 500) options.log.error({ err: error, url: request.url }, 'a request failed')
@@ -78,7 +84,9 @@ export function createAgentServer(options: {
           message: error instanceof Refusal ? error.message : 'the agent failed; see its log',
         })
     })
-  })
+  }
+  const { identity } = options
+  const server = identity ? createSecureServer(serverTls(identity), listener) : createServer(listener)
   server.requestTimeout = requestTimeoutMs
   server.on('upgrade', options.upgrade)
   return server
@@ -102,8 +110,10 @@ async function answer(
       reason === undefined ? { status: 'ok' } : { message: reason },
     )
   } else if (route === 'GET /metrics') {
+    requireCaller(request, 'metrics')
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(await answers.metrics())
   } else {
+    requireCaller(request, 'calls')
     requireSecret(request, options.agentSecret)
     const place = soundTraceparent(request.headers['traceparent'])
     send(
@@ -170,6 +180,11 @@ async function makeCheck(
   const result = await answers.check(instanceUuid, check, goneSignal(response))
   if (result !== undefined) return result
   throw new Refusal(503, `the host makes ${String(maxHostChecks)} checks, and no more at a time; try again`)
+}
+
+function requireCaller(request: IncomingMessage, what: Parameters<typeof isCaller>[1]): void {
+  if (!isCaller(request, what))
+    throw new Refusal(403, 'the certificate is not that of a part that may ask for this')
 }
 
 function requireSecret(request: IncomingMessage, secret: string): void {

@@ -1,6 +1,7 @@
 import { Agent } from 'undici'
 import { HostFailure } from '../../domain/instance/host-work.ts'
 import type {
+  HostReport,
   LaunchSpec,
   NodeAssignment,
   NodeHeartbeat,
@@ -9,6 +10,10 @@ import type {
 import type { LineStreamRequest } from '../../primitives/line-stream.ts'
 import type { LaunchSource } from './agent-ports.ts'
 import { span } from '../../primitives/spans.ts'
+import { kindName } from '../../domain/part-name.ts'
+import { PlatformPart } from '../../domain/platform-part.ts'
+import { hostHeader, partConnector } from '../../trust/part-connector.ts'
+import type { PartIdentity } from '../../trust/part-identity.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
 
 const requestTimeoutMs = 10_000
@@ -25,6 +30,8 @@ const connectionsMax = 16
  * last attempt the start fails and its caller decides. A restart of the API takes about 2 s.
  */
 const launchRetryDelaysMs = [100, 400, 1_000, 2_000, 4_000, 7_500, 15_000, 30_000] as const
+
+const apiName = kindName(PlatformPart.Api)
 
 /** The API could not be asked, or answered with something other than success. */
 export class ApiError extends Error {
@@ -44,19 +51,26 @@ export class ApiClient implements LaunchSource {
   readonly #baseUrl: string
   readonly #joinToken: string
   readonly #agentSecret: string
-  readonly #dispatcher = new Agent({
-    connections: connectionsMax,
-    bodyTimeout: requestTimeoutMs,
-    headersTimeout: requestTimeoutMs,
-    maxResponseSize: responseMaxBytes,
-  })
+  /** Makes the connections to the API. */
+  readonly connect: ReturnType<typeof partConnector>
+  readonly #dispatcher: Agent
 
   constructor(options: {
     readonly apiUrl: string
     readonly nodeId: string
     readonly joinToken: string
     readonly agentSecret: string
+    /** What a host that joined shows. Absent: the API is on this machine. */
+    readonly identity?: () => PartIdentity
   }) {
+    this.connect = partConnector(() => options.identity?.())
+    this.#dispatcher = new Agent({
+      connections: connectionsMax,
+      bodyTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      maxResponseSize: responseMaxBytes,
+      connect: this.connect,
+    })
     this.#baseUrl = `${options.apiUrl.replace(/\/$/, '')}/internal/nodes/${encodeURIComponent(options.nodeId)}`
     this.#joinToken = options.joinToken
     this.#agentSecret = options.agentSecret
@@ -72,6 +86,17 @@ export class ApiClient implements LaunchSource {
     return instances
   }
 
+  /** Reports an event of an instance or a volume. Returns false if its workflow does not exist any more. */
+  async tell(report: HostReport): Promise<boolean> {
+    const { taken } = await this.#ask<{ taken: boolean }>('POST', '/reports', { body: report })
+    return taken
+  }
+
+  /** The next certificate of this host, for the key that it has. */
+  async certificate(): Promise<string> {
+    return (await this.#ask<{ certificate: string }>('POST', '/certificate', {})).certificate
+  }
+
   async registryToken(repository: string): Promise<string> {
     const { token } = await this.#ask<{ token: string }>('POST', '/registry-token', { body: { repository } })
     return token
@@ -84,7 +109,8 @@ export class ApiClient implements LaunchSource {
   namesRequest(since: string | undefined): LineStreamRequest {
     const url = new URL(`${this.#baseUrl}/names`)
     if (since !== undefined) url.searchParams.set('since', since)
-    return { url, headers: { authorization: `Bearer ${this.#agentSecret}` } }
+    const headers = { authorization: `Bearer ${this.#agentSecret}`, ...hostHeader(url, apiName) }
+    return { url, headers }
   }
 
   async launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec> {
@@ -115,27 +141,28 @@ export class ApiClient implements LaunchSource {
     path: string,
     options: { readonly body?: object; readonly signal?: AbortSignal; readonly credential?: string },
   ): Promise<T> {
-    const url = this.#baseUrl + path
+    const url = new URL(this.#baseUrl + path)
     try {
       const response = await this.#dispatcher.request({
-        origin: new URL(url).origin,
-        path: new URL(url).pathname,
+        origin: url.origin,
+        path: url.pathname,
         method,
         headers: {
           authorization: `Bearer ${options.credential ?? this.#agentSecret}`,
           'content-type': 'application/json',
+          ...hostHeader(url, apiName),
         },
         body: options.body === undefined ? null : JSON.stringify(options.body),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       })
       if (response.statusCode === 200) return (await response.body.json()) as T
       await response.body.dump()
-      throw new ApiError(`${method} ${url} was answered with ${String(response.statusCode)}`, {
+      throw new ApiError(`${method} ${url.href} was answered with ${String(response.statusCode)}`, {
         status: response.statusCode,
       })
     } catch (error) {
       if (error instanceof ApiError) throw error
-      throw new ApiError(`${method} ${url} failed: ${(error as Error).message}`, { cause: error })
+      throw new ApiError(`${method} ${url.href} failed: ${(error as Error).message}`, { cause: error })
     }
   }
 }

@@ -1,7 +1,7 @@
 import { feedBeatMs, maxFeedLineBytes } from '../../domain/service/route-feed.ts'
 import type { NameLine } from '../../domain/service/route-feed.ts'
 import { LineStream } from '../../primitives/line-stream.ts'
-import type { LineStreamChange, LineStreamRequest } from '../../primitives/line-stream.ts'
+import type { LineStreamChange, LineStreamOptions, LineStreamRequest } from '../../primitives/line-stream.ts'
 import { DnsForwarder } from './dns-forwarder.ts'
 import { DnsServer } from './dns-server.ts'
 import { NamesFile } from './names-file.ts'
@@ -32,6 +32,8 @@ export interface PrivateDnsOptions {
    * user.
    */
   readonly nameserver?: string
+  /** How connections to the API are made. Absent: it is on this machine. */
+  readonly connect?: LineStreamOptions['connect']
   readonly onChange?: (change: LineStreamChange) => void
   readonly warn: (message: string) => void
 }
@@ -50,7 +52,7 @@ export class PrivateDns {
 
   constructor(options: PrivateDnsOptions) {
     this.#options = options
-    const { network, nameserver, ask, onChange } = options
+    const { network, nameserver, ask, connect, onChange } = options
     this.#file = new NamesFile({ path: options.file, current: () => this.names.all(), warn: options.warn })
     this.#server = new DnsServer({
       address: network.hostAddress,
@@ -63,6 +65,7 @@ export class PrivateDns {
       maxLineBytes: maxFeedLineBytes,
       silenceMs: missedBeats * feedBeatMs,
       onLine: (line) => this.#apply(line as NameLine),
+      ...(connect && { connect }),
       ...(onChange === undefined ? {} : { onChange }),
     })
   }

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import { maxExecMessageBytes } from '../../domain/instance/exec-protocol.ts'
 import { bearsSecret } from '../../primitives/bearer-secret.ts'
 import { keepAlive } from '../../primitives/web-socket-pulse.ts'
+import { isCaller } from '../agent/agent-callers.ts'
 import { ExecConnection } from './exec-connection.ts'
 import type { ExecServerOptions } from './exec-connection.ts'
 
@@ -56,8 +57,9 @@ export class ExecServer {
     for (const socket of this.#sockets) socket.terminate()
   }
 
-  #refusalOf({ headers }: IncomingMessage): string | undefined {
-    if (!bearsSecret(headers.authorization, this.#options.agentSecret)) return '401 Unauthorized'
+  #refusalOf(request: IncomingMessage): string | undefined {
+    if (!isCaller(request, 'exec')) return '403 Forbidden'
+    if (!bearsSecret(request.headers.authorization, this.#options.agentSecret)) return '401 Unauthorized'
     return this.#sockets.size < maxSessions ? undefined : '503 Service Unavailable'
   }
 }

@@ -12,6 +12,7 @@ import {
 import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-protocol.ts'
 import { jsonLine, JsonLineReader, LineError } from '../../primitives/json-lines.ts'
 import { atPlace } from '../../primitives/traces.ts'
+import { isCaller } from '../agent/agent-callers.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
 import { gatewayMessage, leaseEvent, MessageError } from './gateway-messages.ts'
 import type { HostLeases, GatewayLine } from './host-leases.ts'
@@ -79,7 +80,9 @@ export class LeaseServer {
     for (const line of this.#lines) line.end()
   }
 
-  #refusalOf({ url, method, headers }: IncomingMessage): string | undefined {
+  #refusalOf(request: IncomingMessage): string | undefined {
+    const { url, method, headers } = request
+    if (!isCaller(request, 'traffic')) return '403 Forbidden'
     if (method !== 'GET' || url !== '/traffic') return '404 Not Found'
     if (headers.upgrade?.toLowerCase() !== trafficUpgrade) return '426 Upgrade Required'
     if (!timingSafeEqual(digest(headers.authorization ?? ''), this.#wanted)) return '401 Unauthorized'

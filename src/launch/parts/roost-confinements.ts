@@ -5,6 +5,7 @@ import type { Installed } from '../installed.ts'
 import { canConfine, confine } from './part-confinement.ts'
 import type { Confinement } from './part-confinement.ts'
 import { ensureUser, giveFile, giveTree, letRead, PartUser } from './part-users.ts'
+import type { UserIds } from './part-users.ts'
 import type { StackSettings } from '../stack-settings.ts'
 
 /**
@@ -52,6 +53,7 @@ export async function confineRoostParts(
   await letRead(secretKeyFile, worker)
   await letRead(gatewayTokenFile, gateway)
   await letRead(registryKeyFile, api)
+  const authorityFiles = await givenAuthority(settings, api)
   await giveFile(joinTokenFile, api)
   await chmod(registryCertFile, 0o644)
   await mkdir(gatewayDir, { recursive: true })
@@ -77,7 +79,14 @@ export async function confineRoostParts(
       // These groups own what the API shares with the worker and with gateways.
       groups: [worker.gid, gateway.gid],
       capabilities: settings.apiPort < firstFreePort ? lowPorts : [],
-      own: [secretKeyFile, registryKeyFile, registryCertFile, joinTokenFile, gatewayTokenFile],
+      own: [
+        secretKeyFile,
+        registryKeyFile,
+        registryCertFile,
+        joinTokenFile,
+        gatewayTokenFile,
+        ...authorityFiles,
+      ],
     }),
     worker: await confine({
       ...node,
@@ -99,6 +108,14 @@ export async function confineRoostParts(
     }),
     ...metroCopies(settings),
   }
+}
+
+/** The files of the authority of the parts, which the API alone may read. There are none without further hosts. */
+async function givenAuthority(settings: StackSettings, api: UserIds): Promise<readonly string[]> {
+  if (settings.hostsAddress === undefined) return []
+  const files = [settings.authorityKeyFile, settings.authorityCertFile]
+  for (const file of files) await letRead(file, api)
+  return files
 }
 
 function metroCopies(settings: StackSettings): Pick<RoostConfinements, 'gatewayEnv' | 'copies'> {

@@ -90,6 +90,8 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   explainHosts: [Read, Operate],
   cordonHosts: [],
   uncordonHosts: [],
+  inviteHosts: [],
+  deleteHosts: [],
 }
 
 describe('a token with one scope', () => {

@@ -89,6 +89,8 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   explainHosts: nothing,
   cordonHosts: nothing,
   uncordonHosts: nothing,
+  inviteHosts: nothing,
+  deleteHosts: nothing,
 }
 
 /** Requests in an order in which each succeeds. */

@@ -96,12 +96,14 @@ async function startWorker(databaseUrl: string, bundle: string): Promise<Working
 
 async function startAgent(nodeId: string, directory: string): Promise<Working> {
   await watchKernelCalls()
-  const { createHostEvents, NodeWorker } = await import('../../../src/bin/agent-temporal.ts')
+  const { NodeWorker, reportedEvents } = await import('../../../src/bin/agent-temporal.ts')
   const { createVolumeActivities } = await import('../../../activities/host-activities.ts')
   const { HostVolumes } = await import('../../../src/host/volumes/host-volumes.ts')
   const { FileVolumes } = await import('../../../src/host/volumes/file-volumes.ts')
   const volumes = await FileVolumes.open({ directory, reserveMb: 0 })
-  const { volumeEvents } = createHostEvents(place)
+  const { createHostReports } = await import('../../../src/control/host-reports.ts')
+  const reports = createHostReports(place)
+  const { volumeEvents } = reportedEvents(async (report) => await reports.tell(report))
   const held = new HostVolumes({ volumes, volumeEvents, log } as unknown as AgentPorts)
   await held.open()
   const activities = activitiesOf<VolumeActivities>(createVolumeActivities({ volumes: held }))

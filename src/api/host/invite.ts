@@ -1,0 +1,56 @@
+import type { FailedEntry } from '../../contract/envelope.ts'
+import { RequestError, problem, requestError } from '../../contract/errors.ts'
+import type { inviteHosts } from '../../contract/host/operations.ts'
+import type { OperationEntry } from '../../contract/operation.ts'
+import { inviteHost } from '../../db/host/joining.ts'
+import { isPartId, partIdRule } from '../../domain/part-name.ts'
+import { newJoinSecret, writeJoinToken } from '../../trust/join-token.ts'
+import { fingerprintOf } from '../../trust/part-authority.ts'
+import type { Handler } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+import { unmadeEntry } from '../failed-entry.ts'
+import { timestamp } from '../timestamp.ts'
+
+type Entry = OperationEntry<typeof inviteHosts> | FailedEntry
+
+/** Invites machines to join the installation as hosts. */
+export function hostsInvite(deps: ApiDeps): Handler<typeof inviteHosts> {
+  return async ({ objects }, call) => {
+    if (!call.identity.admin) throw requestError('administratorNeeded')
+    const names = objects.map(({ parameters }) => parameters.name)
+    const problems = names.flatMap((value) =>
+      value === undefined || isPartId(value) ? [] : [problem('invalidHostId', { value, rule: partIdRule })],
+    )
+    if (problems.length > 0) throw new RequestError(problems)
+    const entries: Entry[] = []
+    for (const name of names) {
+      const entry = await inviteOne(deps, name)
+      entries.push(entry)
+      if ('token' in entry) call.log.info({ host: entry.name, asker: call.asker.name }, 'a host was invited')
+    }
+    return { entries }
+  }
+}
+
+async function inviteOne(
+  { database, authority, settings }: ApiDeps,
+  name: string | undefined,
+): Promise<Entry> {
+  const { hostsAddress } = settings
+  if (hostsAddress === undefined || authority === undefined)
+    return unmadeEntry(problem('noHostsAddress'), name)
+  const secret = newJoinSecret()
+  const invited = await inviteHost(database, { hostId: name, secret })
+  if (invited === undefined) return unmadeEntry(problem('hostIdTaken', { value: name ?? '' }), name)
+  return {
+    status: 'success',
+    name: invited.hostId,
+    address: addressText(hostsAddress),
+    token: writeJoinToken({ secret, fingerprint: fingerprintOf(authority.chain) }),
+    expires_at: timestamp(invited.expiresAt),
+  }
+}
+
+function addressText({ host, port }: NonNullable<ApiDeps['settings']['hostsAddress']>): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
+import { PlatformPart } from '../../domain/platform-part.ts'
+import { peerOf } from '../../trust/part-identity.ts'
+
+/** How often the hosts that may be connected are read. A removed host is cut off after this time at most. */
+const lookMs = 1_000
+
+/**
+ * Knows which host is behind a connection, and cuts connections of hosts that were removed. While the
+ * database does not answer, the hosts that were known last are let in.
+ */
+export class JoinedHosts {
+  readonly #read: () => Promise<ReadonlyMap<string, string>>
+  readonly #connected = new Map<TLSSocket, string>()
+  readonly #timer: NodeJS.Timeout
+  #keys: ReadonlyMap<string, string> = new Map()
+
+  /** `read` returns the hash of each host's public key. */
+  constructor(read: () => Promise<ReadonlyMap<string, string>>) {
+    this.#read = read
+    this.#timer = setInterval(() => void this.look(), lookMs)
+    this.#timer.unref()
+  }
+
+  /** The host at the other end. Undefined if it is none that joined. A host that just joined is looked up. */
+  async hostOf(socket: TLSSocket): Promise<string | undefined> {
+    const known = this.#connected.get(socket)
+    if (known !== undefined) return known
+    const peer = peerOf(socket)
+    if (peer?.part !== PlatformPart.Agent) return undefined
+    const keySha256 = peerKeySha256(socket)
+    if (this.#keys.get(peer.id) !== keySha256) await this.look()
+    if (this.#keys.get(peer.id) !== keySha256 || socket.destroyed) return undefined
+    this.#connected.set(socket, peer.id)
+    socket.once('close', () => this.#connected.delete(socket))
+    return peer.id
+  }
+
+  /** Reads the hosts again and cuts the connections of those that are gone or have another key. */
+  async look(): Promise<void> {
+    try {
+      this.#keys = await this.#read()
+    } catch {
+      return
+    }
+    for (const [socket, hostId] of this.#connected) {
+      if (this.#keys.get(hostId) !== peerKeySha256(socket)) socket.destroy()
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+}
+
+/** The hash under which the key of a machine is kept. `spki` is the public key in DER. */
+export function keyHash(spki: Buffer): string {
+  return createHash('sha256').update(spki).digest('hex')
+}
+
+function peerKeySha256(socket: TLSSocket): string | undefined {
+  const key = socket.getPeerX509Certificate()?.publicKey
+  return key === undefined ? undefined : keyHash(key.export({ format: 'der', type: 'spki' }))
+}

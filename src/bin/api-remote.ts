@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import { answerJoin, certificateFor } from '../api/remote/join.ts'
+import { JoinedHosts } from '../api/remote/joined-hosts.ts'
+import { createRegistryPass } from '../api/remote/registry-pass.ts'
+import { createRemoteServer } from '../api/remote/remote-server.ts'
+import type { Database } from '../db/database.ts'
+import { joinedKeys } from '../db/host/joining.ts'
+import type { OwnIdentity } from '../trust/own-identity.ts'
+import { serverTls } from '../trust/part-identity.ts'
+import type { KeyPairPem } from '../x509/key-pair.ts'
+
+/** Listens for hosts on other machines. */
+export async function openRemoteServer(options: {
+  readonly port: number
+  readonly identity: OwnIdentity
+  readonly authority: KeyPairPem
+  readonly database: Database
+  readonly temporal: { readonly address: string; readonly namespace: string }
+  readonly secretKey: Uint8Array
+  readonly registryUrl: string
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => unknown
+  readonly nowMs: () => number
+  readonly log: Logger
+}): Promise<{ close(): Promise<void> }> {
+  const { identity, authority, database, nowMs } = options
+  const hosts = new JoinedHosts(async () => await joinedKeys(database))
+  const registry = createRegistryPass(options.registryUrl)
+  const joinDeps = { database, authority, nowMs, temporalNamespace: options.temporal.namespace }
+  const server = createRemoteServer({
+    identity: identity.current,
+    hosts,
+    join: async (body) => await answerJoin(joinDeps, body),
+    renew: async (hostId, publicKey) => await certificateFor({ authority, nowMs }, hostId, publicKey),
+    handle: options.handle,
+    temporal: (_hostId, request) => request.stream.close(),
+    registry,
+  })
+  identity.onChange((next) => server.setSecureContext(serverTls(next)))
+  server.listen(options.port)
+  await once(server, 'listening')
+  return {
+    async close() {
+      hosts.close()
+      server.close()
+      await registry.close()
+    },
+  }
+}

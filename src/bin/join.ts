@@ -1,0 +1,123 @@
+import path from 'node:path'
+import { lockDataDirectory } from '../launch/data-directory.ts'
+import { hostParts } from '../launch/host/host-parts.ts'
+import { identityDirectory, readJoinedHost, writeJoinedHost } from '../launch/host/joined-host.ts'
+import type { JoinedHost } from '../launch/host/joined-host.ts'
+import { endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
+import { createStackLog } from '../launch/parts/part-log.ts'
+import { openPlatformGroup } from '../launch/parts/platform-group.ts'
+import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
+import { createSupervisor, PartStartError } from '../launch/parts/supervisor.ts'
+import { DirectoryInUse } from '../primitives/directory-lock.ts'
+import { readSettings } from '../settings/settings.ts'
+import type { Settings } from '../settings/settings.ts'
+import { asHostsAddress, SettingError } from '../settings/setting-formats.ts'
+import { JoinFailure, addressText, joinInstallation } from '../trust/join-client.ts'
+import { readJoinToken } from '../trust/join-token.ts'
+import { keepIdentity, keptKey, publicKeyOf, readIdentity } from '../trust/kept-identity.ts'
+
+const usage = `Usage: npx roost join <address> <token>
+
+Makes this machine a host of the installation at <address>, and runs it until Ctrl-C. \`roost host invite\` on the
+control plane prints the whole command. \`npx roost join\` without arguments goes on as the host that it became.
+`
+
+/** \`roost join\`: makes this machine a host, and runs its agent. */
+export async function runJoin(args: readonly string[]): Promise<number> {
+  if (args.some((arg) => arg === '--help' || arg === '-h')) return tell(usage, 0)
+  if (args.length !== 0 && args.length !== 2) return tell(usage, 2)
+  try {
+    const settings = readSettings(process.env)
+    const lock = lockDataDirectory(settings.dataDir)
+    try {
+      const [address, token] = args
+      const joined = address && token ? await join(settings, address, token) : await known(settings)
+      await run(settings, joined)
+      return 0
+    } finally {
+      lock.release()
+    }
+  } catch (error) {
+    const isTold = [JoinFailure, SettingError, DirectoryInUse, PartStartError].some(
+      (kind) => error instanceof kind,
+    )
+    if (!isTold) throw error
+    process.stderr.write(`roost: ${(error as Error).message}\n`)
+    return 1
+  }
+}
+
+function tell(text: string, code: number): number {
+  process.stderr.write(text)
+  return code
+}
+
+async function join(settings: Settings, address: string, text: string): Promise<JoinedHost> {
+  const before = await readJoinedHost(settings.dataDir)
+  if (before !== undefined) {
+    throw new JoinFailure(
+      `this machine is host '${before.hostId}' of ${before.controlPlane} already: \`npx roost join\` without arguments goes on ` +
+        `as it; to join another installation, remove that host there and ${settings.dataDir} here`,
+    )
+  }
+  const token = readJoinToken(text)
+  if (token === undefined)
+    throw new JoinFailure('the token is not complete: copy the whole line that `roost host invite` printed')
+  const place = asHostsAddress(address, 'the address')
+  const directory = identityDirectory(settings.dataDir)
+  const key = await keptKey(directory)
+  const { hostId, certificate, authority, temporalNamespace, ownAddress } = await joinInstallation(
+    place,
+    token,
+    publicKeyOf(key),
+  )
+  await keepIdentity(directory, { certificate, authority })
+  const joined = { hostId, controlPlane: addressText(place), temporalNamespace, ownAddress }
+  await writeJoinedHost(settings.dataDir, joined)
+  return joined
+}
+
+async function known({ dataDir }: Settings): Promise<JoinedHost> {
+  const joined = await readJoinedHost(dataDir)
+  if (joined !== undefined) return joined
+  throw new JoinFailure(
+    'this machine has not joined an installation: `roost host invite` on its control plane prints how',
+  )
+}
+
+async function run(settings: Settings, joined: JoinedHost): Promise<void> {
+  const { dataDir, agentDir, agentPort, logLevel } = settings
+  const identity = await readIdentity(identityDirectory(dataDir))
+  if (identity === undefined) throw new JoinFailure(`${identityDirectory(dataDir)} is incomplete: join again`)
+  const { log, onLine, quieten } = createStackLog({ level: logLevel, pretty: process.stderr.isTTY })
+  const runDirectory = path.join(dataDir, 'run')
+  await endStaleProcesses(runDirectory)
+  const group = openPlatformGroup(dataDir)
+  const supervisor = createSupervisor({
+    parts: hostParts({ joined, identity, dataDir, agentDir, agentPort }),
+    runDirectory,
+    environment: process.env,
+    enterGroup: group?.enter,
+    log,
+    onLine,
+  })
+  const { promise: interrupted, resolve } = Promise.withResolvers<void>()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      log.info(`stopping on ${signal}`)
+      quieten()
+      resolve()
+    })
+  }
+  try {
+    await Promise.race([supervisor.start(), interrupted])
+    process.stdout.write(
+      `This machine is host '${joined.hostId}' of ${joined.controlPlane}. Ctrl-C stops it.\n`,
+    )
+    await interrupted
+  } finally {
+    await supervisor.stop()
+    await endLeftVirtualMachines(agentDir)
+    await group?.close()
+  }
+}

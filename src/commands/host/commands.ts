@@ -1,0 +1,81 @@
+import { entriesOf, one, succeeded } from '../../client/answers.ts'
+import type { Entry } from '../../client/answers.ts'
+import { ExplainedKind } from '../../client/explanation.ts'
+import { explain } from '../instance/explain-command.ts'
+import { ageText } from '../output.ts'
+import type { Column } from '../output.ts'
+import { queryOf, tellEach } from '../session.ts'
+import type { CommandLine, Session } from '../session.ts'
+
+type Host = Entry<'GetHostsAnswer'>
+
+/** The commands for hosts. They need the token of an administrator. */
+export function addHostCommands({ program, session }: CommandLine): void {
+  const host = program.command('host').description('the machines of the installation (for administrators)')
+  host
+    .command('invite')
+    .description('invite a machine, and write the command that makes it a host')
+    .option('--name <id>', 'the name of the host; default: h2, h3 and so on')
+    .action(async (options: { readonly name?: string }) => invite(await session(), options))
+  host
+    .command('list [hosts...]')
+    .alias('ls')
+    .description('list hosts with what they have and how much room is left')
+    .action(async (names: readonly string[]) => list(await session(), names))
+  host
+    .command('show <host>')
+    .description('say what a host has, how much room is left, and what that means')
+    .action(async (name: string) => explain(await session(), name, [ExplainedKind.Host]))
+  for (const [name, description] of [
+    ['cordon', 'place nothing new on hosts; what they have goes on'],
+    ['uncordon', 'place new instances and volumes on hosts again'],
+  ] as const) {
+    host
+      .command(`${name} <hosts...>`)
+      .description(description)
+      .action(async (names: readonly string[]) => {
+        const open = await session()
+        const body = names.map((one) => ({ name: one }))
+        const answer = await open.client.PUT(`/v1/hosts/${name}`, { body })
+        tellEach(open, entriesOf(answer), (entry) => `${entry.name} is ${name}ed`)
+      })
+  }
+  host
+    .command('remove <hosts...>')
+    .description('remove hosts that have no instances and volumes, and lock them out')
+    .action(async (names: readonly string[]) => {
+      const open = await session()
+      const body = names.map((one) => ({ name: one }))
+      const answer = await open.client.DELETE('/v1/hosts', { body })
+      tellEach(open, entriesOf(answer), (entry) => `${entry.name} is removed and locked out`)
+    })
+}
+
+async function invite(session: Session, { name }: { readonly name?: string }): Promise<void> {
+  const body = { ...(name !== undefined && { name }) }
+  const made = one(await session.client.POST('/v1/hosts/invitations', { body }))
+  session.tell(`Run this on the new machine, in a checkout of Roost, before ${made.expires_at}:`)
+  session.answer({ json: made, text: `npx roost join ${made.address} ${made.token}` })
+}
+
+async function list(session: Session, names: readonly string[]): Promise<void> {
+  const nowMs = Date.now()
+  const shape: readonly Column<Host>[] = [
+    { title: 'NAME', text: ({ name }) => name, shrinks: true },
+    {
+      title: 'STATE',
+      text: ({ state, cordoned_at: at }) => (at === undefined ? state : `${state}, cordoned`),
+    },
+    { title: 'VERSION', text: ({ version }) => version },
+    { title: 'INSTANCES', text: ({ instances }) => String(sum(Object.values(instances))) },
+    { title: 'MEMORY MB', text: (host) => `${host.used_memory_mb} of ${host.memory_mb}` },
+    { title: 'VOLUME MB', text: (host) => `${host.promised_volume_mb} of ${host.volume_mb}` },
+    { title: 'HEARD', text: ({ heard_at: at }) => ageText(at, nowMs) },
+  ]
+  const params = { query: queryOf(names) }
+  session.list(succeeded(await session.client.GET('/v1/hosts', { params })), shape)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import type { Database } from '../database.ts'
+import { takeLock } from '../locks.ts'
+import type { Db } from '../schema/tables.ts'
+import { fromNow, now } from '../sql/time.ts'
+import { releasedSecret } from './hosts.ts'
+
+/** How long an invitation waits for its machine. */
+export const invitationMs = 3_600_000
+/** The lock under which invitations choose ids. The number has no other meaning. */
+const invitationLock = 7_070_003
+/** The first further host of an installation is `h2`, because the installation's own machine is the first. */
+const firstNumber = 2
+
+export interface Invitation {
+  readonly hostId: string
+  readonly expiresAt: Date
+}
+
+/**
+ * Invites one machine. It gets the id `hostId`, or else the first of `h2`, `h3` and so on that is free.
+ * Returns undefined if the id belongs to a host or to another invitation.
+ */
+export async function inviteHost(
+  { db }: Database,
+  wanted: { readonly hostId: string | undefined; readonly secret: string },
+): Promise<Invitation | undefined> {
+  return await db.transaction().execute(async (db) => {
+    await takeLock(db, invitationLock)
+    await db.deleteFrom('hostInvitations').where('expiresAt', '<=', now).execute()
+    const taken = await takenIds(db)
+    const hostId = wanted.hostId ?? freeId(taken)
+    if (taken.has(hostId)) return undefined
+    return await db
+      .insertInto('hostInvitations')
+      .values({ secretSha256: sha256(wanted.secret), hostId, expiresAt: fromNow(invitationMs) })
+      .returning(['hostId', 'expiresAt'])
+      .executeTakeFirstOrThrow()
+  })
+}
+
+/** The ids that no further machine may get. A released id waits for a machine, so it is free. */
+async function takenIds(db: Db): Promise<ReadonlySet<string>> {
+  const nodes = await db.selectFrom('nodes').select('id').where('agentSecret', '<>', releasedSecret).execute()
+  const invited = await db
+    .selectFrom('hostInvitations')
+    .select('hostId as id')
+    .where('usedAt', 'is', null)
+    .execute()
+  const joined = await db
+    .selectFrom('joinedHosts')
+    .leftJoin('nodes', 'nodes.id', 'joinedHosts.hostId')
+    .select('joinedHosts.hostId as id')
+    .where((eb) => eb.or([eb('nodes.id', 'is', null), eb('nodes.agentSecret', '<>', releasedSecret)]))
+    .execute()
+  return new Set([...nodes, ...invited, ...joined].map(({ id }) => id))
+}
+
+function freeId(taken: ReadonlySet<string>): string {
+  let number = firstNumber
+  while (taken.has(`h${number}`)) number++
+  return `h${number}`
+}
+
+export type Admission =
+  | { readonly ok: true; readonly hostId: string }
+  | { readonly ok: false; readonly refusal: 'unknown' | 'expired' | 'used' }
+
+/**
+ * Admits the machine with this public key. A secret admits one machine, which may ask again with the same
+ * key, because it may not have received the answer.
+ */
+export async function admitHost(
+  { db }: Database,
+  asked: { readonly secret: string; readonly keySha256: string },
+): Promise<Admission> {
+  const { keySha256 } = asked
+  return await db.transaction().execute(async (db): Promise<Admission> => {
+    const found = await db
+      .selectFrom('hostInvitations')
+      .select((eb) => ['secretSha256', 'hostId', 'usedByKey', eb('expiresAt', '<=', now).as('expired')])
+      .where('secretSha256', '=', sha256(asked.secret))
+      .forUpdate()
+      .executeTakeFirst()
+    if (found === undefined) return { ok: false, refusal: 'unknown' }
+    if (found.expired) return { ok: false, refusal: 'expired' }
+    const { hostId, secretSha256, usedByKey } = found
+    if (usedByKey !== null)
+      return usedByKey === keySha256 ? { ok: true, hostId } : { ok: false, refusal: 'used' }
+    await db
+      .updateTable('hostInvitations')
+      .set({ usedAt: now, usedByKey: keySha256 })
+      .where('secretSha256', '=', secretSha256)
+      .execute()
+    await db
+      .insertInto('joinedHosts')
+      .values({ hostId, keySha256 })
+      .onConflict((conflict) => conflict.column('hostId').doUpdateSet({ keySha256, joinedAt: now }))
+      .execute()
+    return { ok: true, hostId }
+  })
+}
+
+/** The hash of the public key of each machine that joined and was not removed, by host. */
+export async function joinedKeys({ db }: Database): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.selectFrom('joinedHosts').select(['hostId', 'keySha256']).execute()
+  return new Map(rows.map(({ hostId, keySha256 }) => [hostId, keySha256]))
+}
+
+export type Removal =
+  { readonly ok: true } | { readonly ok: false; readonly refusal: 'has-instances' | 'has-volumes' }
+
+/**
+ * Locks out a host that joined, and forgets it. Refused while it has instances or volumes, because nobody
+ * else has them.
+ */
+export async function removeJoinedHost({ db }: Database, hostId: string): Promise<Removal> {
+  return await db.transaction().execute(async (db): Promise<Removal> => {
+    // The lock keeps placements from choosing the host meanwhile.
+    await db.selectFrom('nodes').select('id').where('id', '=', hostId).forUpdate().execute()
+    const has = async (table: 'instances' | 'volumes') =>
+      (await db.selectFrom(table).select('uuid').where('nodeId', '=', hostId).limit(1).executeTakeFirst()) !==
+      undefined
+    if (await has('instances')) return { ok: false, refusal: 'has-instances' }
+    if (await has('volumes')) return { ok: false, refusal: 'has-volumes' }
+    await db.deleteFrom('joinedHosts').where('hostId', '=', hostId).execute()
+    await db.deleteFrom('hostInvitations').where('hostId', '=', hostId).execute()
+    await db.deleteFrom('nodes').where('id', '=', hostId).execute()
+    return { ok: true }
+  })
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

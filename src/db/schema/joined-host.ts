@@ -1,0 +1,13 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+
+/** A machine that joined and was not removed. Only such machines are let in by their certificates. */
+export const JoinedHost = defineEntity({
+  name: 'JoinedHost',
+  tableName: 'joined_hosts',
+  properties: {
+    hostId: p.text().primary(),
+    /** The hash of its public key. Certificates for this host with other keys are not accepted. */
+    keySha256: p.text(),
+    joinedAt: p.datetime(3).defaultRaw('now()'),
+  },
+})

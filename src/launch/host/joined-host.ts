@@ -1,0 +1,36 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { isJsonObject, parseJson } from '../../domain/json-text.ts'
+
+/** What a machine keeps of the installation that it joined. */
+export interface JoinedHost {
+  readonly hostId: string
+  /** Where the control plane is, such as `192.0.2.10:7075`. */
+  readonly controlPlane: string
+  readonly temporalNamespace: string
+  /** The address of this machine at which the other parts reach it. */
+  readonly ownAddress: string
+}
+
+const fileName = 'host.json'
+
+export function identityDirectory(dataDir: string): string {
+  return path.join(dataDir, 'identity')
+}
+
+/** Undefined if this machine has not joined. */
+export async function readJoinedHost(dataDir: string): Promise<JoinedHost | undefined> {
+  const text = await readFile(path.join(dataDir, fileName), 'utf8').catch(() => '')
+  const json = parseJson(text)
+  if (!isJsonObject(json)) return undefined
+  const { hostId, controlPlane, temporalNamespace, ownAddress } = json
+  const all = { hostId, controlPlane, temporalNamespace, ownAddress }
+  return Object.values(all).every((value) => typeof value === 'string') ? (all as JoinedHost) : undefined
+}
+
+export async function writeJoinedHost(dataDir: string, joined: JoinedHost): Promise<void> {
+  await mkdir(dataDir, { recursive: true })
+  const file = path.join(dataDir, fileName)
+  await writeFile(`${file}.new`, `${JSON.stringify(joined, undefined, 2)}\n`, { mode: 0o600, flush: true })
+  await rename(`${file}.new`, file)
+}
