@@ -15,6 +15,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'src/contract': ['src/domain'],
   'src/db': ['src/domain'],
   'src/registry': ['src/domain'],
+  'src/relay': ['src/domain'],
   'src/control': ['src/domain', 'src/db', 'src/primitives', 'src/trust'],
   'src/explain': ['src/domain', 'src/db', 'src/control', 'src/primitives'],
   'src/api': [
