@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
@@ -7,9 +8,15 @@ import { createRegistryPass } from '../api/remote/registry-pass.ts'
 import { createRemoteServer } from '../api/remote/remote-server.ts'
 import type { Database } from '../db/database.ts'
 import { joinedKeys } from '../db/host/joining.ts'
+import { createTemporalRelay } from '../relay/temporal-relay.ts'
 import type { OwnIdentity } from '../trust/own-identity.ts'
 import { serverTls } from '../trust/part-identity.ts'
 import type { KeyPairPem } from '../x509/key-pair.ts'
+
+/** The label under which the key of task tokens is made from the secret key. All API processes make the same. */
+const taskTokens = 'roost task tokens'
+const tokenKeyBytes = 32
+const closeGraceMs = 2_000
 
 /** Listens for hosts on other machines. */
 export async function openRemoteServer(options: {
@@ -28,13 +35,18 @@ export async function openRemoteServer(options: {
   const hosts = new JoinedHosts(async () => await joinedKeys(database))
   const registry = createRegistryPass(options.registryUrl)
   const joinDeps = { database, authority, nowMs, temporalNamespace: options.temporal.namespace }
-  const server = createRemoteServer({
+  const relay = createTemporalRelay({
+    temporal: options.temporal,
+    tokenKey: Buffer.from(hkdfSync('sha256', options.secretKey, '', taskTokens, tokenKeyBytes)),
+    log: options.log,
+  })
+  const { server, close } = createRemoteServer({
     identity: identity.current,
     hosts,
     join: async (body) => await answerJoin(joinDeps, body),
     renew: async (hostId, publicKey) => await certificateFor({ authority, nowMs }, hostId, publicKey),
     handle: options.handle,
-    temporal: (_hostId, request) => request.stream.close(),
+    temporal: (hostId, stream, headers) => relay.handle(hostId, stream, headers),
     registry,
   })
   identity.onChange((next) => server.setSecureContext(serverTls(next)))
@@ -43,7 +55,8 @@ export async function openRemoteServer(options: {
   return {
     async close() {
       hosts.close()
-      server.close()
+      await relay.close()
+      await close(closeGraceMs)
       await registry.close()
     },
   }

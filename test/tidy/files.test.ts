@@ -18,8 +18,6 @@ function isStart(file: string): boolean {
     /^src\/bin\/([a-z]+|registry-owner)\.(ts|mjs)$/.test(file) ||
     // The bundle of the workflows has what this file leads to, and nothing else.
     file === 'workflows/index.ts' ||
-    // No process listens for the agents of other machines yet; what will is to call the relay.
-    file === 'src/relay/temporal-relay.ts' ||
     // The pages of the console have what this file leads to.
     file === 'console/main.tsx' ||
     /^src\/.*\/write-[a-z-]+\.ts$/.test(file) ||
