@@ -122,8 +122,9 @@ const registration = new Registration({
     log.fatal({ subnet }, 'the API assigns another network now; the agent starts again with it')
     process.exit(1)
   },
+  isJoined: identity !== undefined,
   onRefused: () => {
-    log.fatal({ node: settings.nodeId }, 'the agent must not take the work of another host, and ends')
+    log.fatal({ node: settings.nodeId }, 'the installation does not take this host, so the agent ends')
     process.exit(1)
   },
   log,

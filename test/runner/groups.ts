@@ -53,6 +53,7 @@ const plans: readonly GroupPlan[] = [
   { name: 'fault', testTimeoutMs: 240_000, limitMs: 3_000_000, waits: true, isHost: true },
   { name: 'host', testTimeoutMs: 60_000, limitMs: 3_000_000, waits: true, isHost: true },
   { name: 'e2e', testTimeoutMs: 240_000, limitMs: 3_000_000, waits: true, isHost: true },
+  { name: 'hosts', testTimeoutMs: 240_000, limitMs: 1_000_000, waits: true, isHost: true },
   { name: 'console', testTimeoutMs: 240_000, limitMs: 1_000_000, waits: true, isHost: true },
   { name: 'launch', testTimeoutMs: 120_000, limitMs: 500_000, waits: true },
 ]

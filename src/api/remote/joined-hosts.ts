@@ -14,7 +14,8 @@ export class JoinedHosts {
   readonly #read: () => Promise<ReadonlyMap<string, string>>
   readonly #connected = new Map<TLSSocket, string>()
   readonly #timer: NodeJS.Timeout
-  #keys: ReadonlyMap<string, string> = new Map()
+  /** Undefined until they were read for the first time. */
+  #keys: ReadonlyMap<string, string> | undefined
 
   /** `read` returns the hash of each host's public key. */
   constructor(read: () => Promise<ReadonlyMap<string, string>>) {
@@ -23,14 +24,18 @@ export class JoinedHosts {
     this.#timer.unref()
   }
 
-  /** The host at the other end. Undefined if it is none that joined. A host that just joined is looked up. */
+  /**
+   * The host at the other end. Undefined if it is none that joined. A host that just joined is looked up.
+   * Throws if the hosts could never be read.
+   */
   async hostOf(socket: TLSSocket): Promise<string | undefined> {
     const known = this.#connected.get(socket)
     if (known !== undefined) return known
     const peer = peerOf(socket)
     if (peer?.part !== PlatformPart.Agent) return undefined
     const keySha256 = peerKeySha256(socket)
-    if (this.#keys.get(peer.id) !== keySha256) await this.look()
+    if (this.#keys?.get(peer.id) !== keySha256) await this.look()
+    if (this.#keys === undefined) throw new Error('the hosts of the installation can not be read yet')
     if (this.#keys.get(peer.id) !== keySha256 || socket.destroyed) return undefined
     this.#connected.set(socket, peer.id)
     socket.once('close', () => this.#connected.delete(socket))
@@ -39,13 +44,11 @@ export class JoinedHosts {
 
   /** Reads the hosts again and cuts the connections of those that are gone or have another key. */
   async look(): Promise<void> {
-    try {
-      this.#keys = await this.#read()
-    } catch {
-      return
-    }
+    const keys = await this.#read().catch(() => undefined)
+    if (keys === undefined) return
+    this.#keys = keys
     for (const [socket, hostId] of this.#connected) {
-      if (this.#keys.get(hostId) !== peerKeySha256(socket)) socket.destroy()
+      if (keys.get(hostId) !== peerKeySha256(socket)) socket.destroy()
     }
   }
 

@@ -76,7 +76,7 @@ export function createRemoteServer(options: RemoteServerOptions): RemoteServer {
 
 /** Serves the calls of one connection, after it is known whose it is. */
 async function serveCalls({ hosts, temporal }: RemoteServerOptions, socket: TLSSocket): Promise<void> {
-  const hostId = await hosts.hostOf(socket)
+  const hostId = await hosts.hostOf(socket).catch(() => undefined)
   if (hostId === undefined) {
     socket.destroy()
     return
@@ -99,7 +99,7 @@ async function answer(
   if (request.method === 'POST' && pathname === '/join') return await joins.answer(request, response)
   const socket = request.socket as TLSSocket
   const hostId = await options.hosts.hostOf(socket)
-  if (hostId === undefined) return refuse(response, 403, strangers)
+  if (hostId === undefined) return refuse(response, 401, strangers)
   const own = `/internal/nodes/${hostId}`
   if (request.method === 'POST' && pathname === `${own}/certificate`) {
     const key = socket.getPeerX509Certificate()!.publicKey

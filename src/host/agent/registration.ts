@@ -42,6 +42,7 @@ export class Registration {
   readonly #beat: () => Promise<NodeAssignment>
   readonly #onReassigned: (assigned: NodeAssignment) => void
   readonly #onRefused: () => void
+  readonly #isJoined: boolean
   readonly #log: AgentLog
   #inUse: NodeAssignment | undefined
   #timer: NodeJS.Timeout | undefined
@@ -60,8 +61,11 @@ export class Registration {
     readonly onReassigned: (assigned: NodeAssignment) => void
     /** Called when this agent's id belongs to another host by now. The agent must stop taking its work. */
     readonly onRefused: () => void
+    /** Whether the host joined by an invitation, so that the API knows it by its certificate. */
+    readonly isJoined?: boolean
     readonly log: AgentLog
   }) {
+    this.#isJoined = options.isJoined ?? false
     this.#nodeId = options.nodeId
     this.#onRefused = options.onRefused
     this.#onReassigned = options.onReassigned
@@ -129,13 +133,17 @@ export class Registration {
     } catch (error) {
       this.#heard = false
       this.#complain(error)
-      if (this.#inUse !== undefined && statusOf(error) === idTaken) this.#onRefused()
+      if (this.#inUse !== undefined && this.#isRefusal(statusOf(error))) this.#onRefused()
       return undefined
     }
   }
 
+  #isRefusal(status: number | undefined): boolean {
+    return status === idTaken || (status === unknownHere && this.#isJoined)
+  }
+
   #complain(error: unknown): void {
-    const complaint = complaintOf(error, this.#nodeId)
+    const complaint = complaintOf(error, this.#nodeId, this.#isJoined)
     if (complaint === this.#complaint) return
     this.#complaint = complaint
     this.#log.warn({ err: error }, complaint)
@@ -149,18 +157,22 @@ function assignmentIn(text: string): NodeAssignment | undefined {
   return typeof nodeId === 'string' && typeof subnet === 'string' ? { nodeId, subnet } : undefined
 }
 
-const joinTokenUnknown = 401
+/** The answer to a join token that is not the API's, and to a machine that did not join or was removed. */
+const unknownHere = 401
 const idTaken = 403
 
-function complaintOf(error: unknown, nodeId: string): string {
+function complaintOf(error: unknown, nodeId: string, isJoined: boolean): string {
   const status = statusOf(error)
+  if (status === unknownHere && isJoined) {
+    return `this machine, '${nodeId}', is not a host of the installation any more: \`roost host invite\` prints how it joins again`
+  }
   if (status === idTaken) {
     return (
       `another host has the id '${nodeId}': choose another one (ROOST_NODE_ID); or, if this is that host set up anew, ` +
       `let it in with \`roost admin node release ${nodeId}\``
     )
   }
-  if (status === joinTokenUnknown) {
+  if (status === unknownHere) {
     return "the API does not accept the join token: ROOST_JOIN_TOKEN_FILE must hold a copy of the API's join token"
   }
   return 'the API does not answer this host'

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { layWire } from '../support/host-machines.ts'
+import type { Machine, Wire } from '../support/host-machines.ts'
+import { runInstance, viewOf } from '../support/instances.ts'
+import { createRoostProgram } from '../support/roost-program.ts'
+import type { RoostProgram } from '../support/roost-program.ts'
+import { startStack } from '../support/stack.ts'
+import type { Stack } from '../support/stack.ts'
+import { until } from '../support/until.ts'
+
+const joinedWithinMs = 10_000
+const limitMs = 60_000
+
+describe('a further host', () => {
+  let wire: Wire
+  let stack: Stack
+  let roost: RoostProgram
+  let machine: Machine
+  /** Everything that passed between the machines while the host joined and worked. */
+  let recorded: { stop(): Promise<Buffer> }
+  let joinToken = ''
+
+  before(async () => {
+    wire = layWire(['h2'])
+    machine = wire.machines[0]!
+    recorded = await wire.listen()
+    stack = await startStack({ ROOST_HOSTS_ADDRESS: wire.address })
+    roost = await createRoostProgram({ url: stack.apiUrl, token: stack.token })
+  })
+  after(async () => {
+    await roost?.remove()
+    await machine?.stop()
+    await stack?.remove()
+    await wire?.remove()
+  })
+
+  const invited = async (...options: readonly string[]): Promise<readonly string[]> => {
+    const { out, err, code } = await roost.run(['host', 'invite', ...options])
+    assert.equal(code, 0, err)
+    const [, address, token] = /^npx roost join (\S+) (\S+)\n$/.exec(out) ?? []
+    assert.ok(address !== undefined && token !== undefined, out)
+    return [address, token]
+  }
+
+  it('joins with the line that was printed, within ten seconds', async () => {
+    const line = await invited()
+    joinToken = line[1]!
+    const outcome = await machine.join(line)
+    assert.ok(outcome.isHost, machine.output())
+    assert.ok(outcome.tookMs < joinedWithinMs, `${outcome.tookMs} ms`)
+    const { out } = await roost.run(['host', 'list', 'h2'])
+    assert.match(out, /^h2 +live /m)
+  })
+
+  it('runs what is placed there as the first host does', async () => {
+    await stack.api.one('cordonHosts', { object: 'local' })
+    const there = await runInstance(stack.api, {
+      name: 'there',
+      image: 'busybox',
+      args: ['sh', '-c', 'echo said-$WORD; while :; do sleep 1; done'],
+      env: { WORD: 'only-the-host-may-read-this' },
+      volumes: [{ size_mb: 16, at: '/data' }],
+    })
+    const { code, out, err } = await roost.run([
+      'exec',
+      'there',
+      '--',
+      'sh',
+      '-c',
+      'echo kept > /data/file; cat /data/file',
+    ])
+    assert.deepEqual({ code, out }, { code: 0, out: 'kept\n' }, err)
+    await until(
+      'its output is readable',
+      async () => {
+        const logs = await roost.run(['logs', 'there'])
+        return logs.out.includes('said-only-the-host-may-read-this')
+      },
+      { limitMs },
+    )
+    await stack.api.one('stopInstances', { object: there.uuid })
+    await until('it is stopped', async () => (await viewOf(stack.api, there.uuid)).state === 'stopped', {
+      limitMs,
+    })
+    await stack.api.one('startInstances', { object: there.uuid })
+    await until('it runs again', async () => (await viewOf(stack.api, there.uuid)).state === 'running', {
+      limitMs,
+    })
+    assert.equal((await roost.run(['exec', 'there', '--', 'cat', '/data/file'])).out, 'kept\n')
+  })
+
+  it('goes on when the control plane or its own agent is started again', async () => {
+    const before = await viewOf(stack.api, 'there')
+    await stack.killPart('api')
+    const agent = machine.pidOf('agent')
+    assert.ok(agent !== undefined)
+    process.kill(agent, 'SIGKILL')
+    await until(
+      'the agent is back',
+      async () => {
+        const pid = machine.pidOf('agent')
+        return (
+          pid !== undefined && pid !== agent && (await roost.run(['exec', 'there', '--', 'true'])).code === 0
+        )
+      },
+      { limitMs },
+    )
+    const after = await viewOf(stack.api, 'there')
+    assert.deepEqual([after.state, after.start_count], [before.state, before.start_count])
+  })
+
+  it('lets nothing be read on the wire', async () => {
+    const bytes = await recorded.stop()
+    const agentSecret = readFileSync(path.join(machine.dataDir, 'agent', 'agent-secret'), 'utf8')
+    assert.ok(bytes.length > 1_000_000, `only ${bytes.length} bytes were seen`)
+    for (const secret of [
+      joinToken,
+      agentSecret,
+      'only-the-host-may-read-this',
+      'instanceUuid',
+      'Bearer ',
+      'kept\n',
+    ]) {
+      assert.ok(!bytes.includes(secret), `'${secret}' was seen on the wire`)
+    }
+  })
+
+  it('is removed when it has nothing, and locked out at once', async () => {
+    const refused = await roost.run(['host', 'remove', 'h2'])
+    assert.match(refused.err, /Host 'h2' has instances: delete them first/)
+    await stack.api.one('deleteInstances', { object: 'there' })
+    await until(
+      'nothing is left there',
+      async () => {
+        const { code } = await roost.run(['host', 'remove', 'h2'])
+        return code === 0
+      },
+      { limitMs },
+    )
+    const lockedOut = 'is not a host of the installation any more'
+    await until('the host says so', () => machine.output().includes(lockedOut), { limitMs })
+    const hosts = await stack.api.call('getHosts')
+    assert.deepEqual(
+      hosts.map(({ name }) => name),
+      ['local'],
+    )
+    await machine.stop()
+  })
+
+  it('says in one sentence why it can not join', async () => {
+    const [address = '', token = ''] = await invited('--name', 'attic')
+    assert.ok(!(await machine.join([address, token])).isHost)
+    assert.match(machine.output(), /^roost: this machine is host 'h2' of .* already: /m)
+    rmSync(path.join(machine.dataDir, 'host.json'))
+    for (const [args, sentence] of [
+      [[address, token.slice(0, -3)], /^roost: the token is not complete: /m],
+      [[`${wire.address}:7`, token], /^roost: 192\.0\.2\.1:7 can not be reached \(.*ECONNREFUSED.*\): /m],
+      [[], /^roost: this machine has not joined an installation: /m],
+    ] as const) {
+      assert.ok(!(await machine.join(args)).isHost)
+      assert.match(machine.output(), sentence)
+    }
+    const again = await machine.join([address, token])
+    assert.ok(again.isHost, machine.output())
+    await machine.stop()
+    rmSync(path.join(machine.dataDir, 'host.json'))
+    rmSync(path.join(machine.dataDir, 'identity'), { recursive: true })
+    assert.ok(!(await machine.join([address, token])).isHost)
+    assert.match(machine.output(), /^roost: another machine has joined with this invitation: /m)
+  })
+})
