@@ -14,6 +14,11 @@ const known = {
   e2fsprogs: ['/sbin/mkfs.ext4', 'makes, checks and repairs the file systems of volumes'],
   iproute2: ['/sbin/ip', 'connects virtual machines, and keeps a run in a network namespace of its own'],
   nftables: ['/usr/sbin/nft', 'keeps virtual machines apart'],
+  'wireguard-tools': ['/usr/bin/wg', 'sets up the encrypted network between the hosts'],
+  'wireguard-go': [
+    '/usr/bin/wireguard-go',
+    'carries that network where the kernel has no module for WireGuard',
+  ],
   passwd: ['/usr/sbin/useradd', 'makes the users that the parts of a stack run as where root starts it'],
   'util-linux': ['/usr/bin/setpriv', 'starts processes without privileges'],
   'musl-tools': ['/usr/bin/musl-gcc', 'builds the program that runs first in a virtual machine'],

@@ -25,6 +25,13 @@ const virtualMachines = [
 ]
 /** What the parts of Roost need in an installation on services that exist already. */
 const parts = ['npmPackages', 'curl', 'workflowBundle', 'consolePages', ...virtualMachines, ...images]
+/** What makes the encrypted network between the hosts of an installation. */
+const wireguard = ['wireguard-tools', 'wireguard-go']
+/**
+ * What a further host of an installation needs. The services, the workflows, the console and the sample
+ * images are where the installation's API is.
+ */
+const host = ['npmPackages', ...virtualMachines, ...wireguard]
 const services = ['registry', 'temporalCli']
 /** What the embedded stack needs. It needs passwd because its parts run as users of their own. */
 const stack = [...parts, ...services, 'passwd']
@@ -32,6 +39,7 @@ const stack = [...parts, ...services, 'passwd']
 const stackWithoutMachines = ['npmPackages', 'workflowBundle', ...isolation, ...images, ...services, 'passwd']
 const tests = [
   ...stack,
+  ...wireguard,
   'skopeo',
   'openssl',
   'pebble',
@@ -79,7 +87,8 @@ export function sectionsNamed(names) {
 }
 
 /**
- * The needs for the arguments `--parts`, `--tests`, `--bench [section ...]`, or none for the embedded stack.
+ * The needs for the arguments `--parts`, `--host`, `--tests`, `--bench [section ...]`, or none for the
+ * embedded stack.
  * @param {readonly string[]} args
  * @returns {string[]}
  */
@@ -87,8 +96,8 @@ export function needsOf([form, ...names]) {
   const wanted =
     form === '--bench' ? sectionsNamed(names).flatMap((name) => benchSections[name]) : forms[form ?? '']
   if (wanted === undefined)
-    throw new Error(`${form} is not known; there are --parts, --tests and --bench [section ...].`)
+    throw new Error(`${form} is not known; there are --parts, --host, --tests and --bench [section ...].`)
   return [...new Set(wanted)]
 }
 
-const forms = { '': stack, '--parts': parts, '--tests': tests }
+const forms = { '': stack, '--parts': parts, '--host': host, '--tests': tests }

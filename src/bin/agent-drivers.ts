@@ -13,7 +13,6 @@ import { FakeImages } from '../host/fakes/fake-images.ts'
 import type { Images, ImageUse } from '../host/images/images.ts'
 import { openRegistryImages } from '../host/images/registry-images.ts'
 import { FakeNetwork } from '../host/fakes/fake-network.ts'
-import { bridgeName } from '../host/network/address-plan.ts'
 import { Commands } from '../host/network/commands.ts'
 import type { Network } from '../host/network/network.ts'
 import { occupiedSubnets } from '../host/network/occupied-subnets.ts'
@@ -45,6 +44,8 @@ export interface ConnectedNetwork {
   readonly network: Network
   /** Absent if instances have no private network. */
   readonly dns?: PrivateDns
+  /** The host's address in its instances' network. Absent if the network is not on the machine. */
+  readonly hostAddress?: string
 }
 
 /** The memory of a fake host. Fake VMs cost nothing, so this is enough for any load test. */
@@ -169,7 +170,7 @@ async function chooseNetwork(
       warn,
       ...(nameserver === undefined ? {} : { nameserver }),
     })
-    return { network, dns }
+    return { network, dns, hostAddress: network.hostAddress }
   }
 }
 
@@ -179,7 +180,7 @@ async function chooseNetwork(
  */
 export async function subnetsInUse({ vmm, agentDir }: Settings): Promise<readonly string[]> {
   if (vmm === 'fake' || process.getuid?.() !== 0) return []
-  const occupied = await occupiedSubnets(new Commands(), bridgeName(agentDir))
+  const occupied = await occupiedSubnets(new Commands(), agentDir)
   return [...new Set(occupied.map(({ subnet }) => subnet).filter(isHostSubnet))]
 }
 

@@ -37,6 +37,7 @@ import { ConsoleWaits } from '../host/console/console-waits.ts'
 import { openDrivers, subnetsInUse } from './agent-drivers.ts'
 import { createHostReports } from '../control/host-reports.ts'
 import { NodeWorker, reportedEvents } from './agent-temporal.ts'
+import { openMesh } from './agent-mesh.ts'
 import { logSpans } from './span-log.ts'
 import { serverTls } from '../trust/part-identity.ts'
 import { openTracing } from '../tracing/tracing.ts'
@@ -131,7 +132,7 @@ const registration = new Registration({
 })
 
 const assignment = registration.assignment()
-const { network, dns } = drivers.network((await assignment).subnet)
+const { network, dns, hostAddress } = drivers.network((await assignment).subnet)
 try {
   await network.open()
 } catch (error) {
@@ -140,6 +141,7 @@ try {
   process.exit(1)
 }
 metrics.showNetwork(async () => await network.load())
+const mesh = await openMesh(settings, hostAddress, log)
 await dns?.open()
 
 const temporal = {
@@ -249,6 +251,12 @@ void garbage.sweep().catch((error: unknown) => {
 const tasks = [
   repeat({ name: 'checking VMs', intervalMs: checkIntervalMs, task: async () => await agent.check(), log }),
   repeat({
+    name: 'checking the mesh',
+    intervalMs: checkIntervalMs,
+    task: async () => await mesh?.keep(),
+    log,
+  }),
+  repeat({
     name: 'sampling usage',
     intervalMs: sampleIntervalMs,
     task: async () => await meter.sampleAll(),
@@ -328,5 +336,5 @@ async function halt(): Promise<void> {
   server.closeAllConnections()
   await Promise.all([drivers.vmm.close(), drivers.close()])
   await dns?.close()
-  await Promise.all([network.close(), tracer?.close()])
+  await Promise.all([network.close(), mesh?.close(), tracer?.close()])
 }

@@ -143,6 +143,33 @@ describe('a stack that root starts', () => {
   })
 })
 
+describe('a further host of an installation', () => {
+  const needs = needsOf(['--host'])
+
+  it('gets what runs virtual machines and what makes the network between the hosts', () => {
+    const wanted = ['npmPackages', 'qemu-system-x86', 'kernel', 'guest', 'nftables', 'wireguard-tools']
+    assert.deepEqual(
+      [...wanted, 'wireguard-go'].filter((need) => !needs.includes(need)),
+      [],
+    )
+    const unknown = needs.filter((need) => !isDebianPackage(need) && !Object.hasOwn(things, need))
+    assert.deepEqual(unknown, [], `set-up knows no ${unknown.join(', ')}`)
+  })
+
+  it('gets no services, no workflows and no console', () => {
+    const elsewhere = ['registry', 'temporalCli', 'workflowBundle', 'consolePages', 'sampleImages']
+    assert.deepEqual(
+      elsewhere.filter((need) => needs.includes(need)),
+      [],
+    )
+  })
+
+  it('finds all of it there after the set-up for the tests', async () => {
+    const { stdout } = await run(process.execPath, [path.join(setup, 'setup.mjs'), '--host'])
+    assert.match(stdout, /^Set-up is complete/)
+  })
+})
+
 describe('the benchmark', () => {
   it('has all that each of its sections needs set up', () => {
     for (const [section, needs] of Object.entries(benchSections)) {

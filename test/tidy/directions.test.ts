@@ -126,7 +126,8 @@ describe('directions of imports', () => {
       [...led].filter((file) => file?.startsWith('setup/') && !permitted.has(file)).map(String),
       'a benchmark reaches these',
     )
-    const fetching = /\b(apt-get|apt|npm|npx|go|mvn|wget|git)['"`]|\b(apt-get|go|npm) (install|download|ci)\b/
+    const fetching =
+      /(?<![\w-])(apt-get|apt|npm|npx|go|mvn|wget|git)['"`]|\b(apt-get|go|npm) (install|download|ci)\b/
     assertNone(
       [...benchmarks, ...permitted].filter((file) => fetching.test(textOf(file))),
       'these name a program that fetches',

@@ -59,12 +59,18 @@ export function bridgeName(directory: string): string {
   return `rb${directoryHash(directory)}`
 }
 
+/** The name of the interface by which the agent with this directory is in the mesh. */
+export function meshInterfaceName(directory: string): string {
+  return `rw${directoryHash(directory)}`
+}
+
 /** The bridge's MAC address. It is locally administered, and the same at every start. */
 export function bridgeMac({ hash }: AddressPlan): string {
   return `02:52:4f:${hash.slice(0, 2)}:${hash.slice(2, 4)}:${hash.slice(4, 6)}`
 }
 
-function directoryHash(directory: string): string {
+/** The digits that tell what belongs to the agent with this directory from what belongs to other agents. */
+export function directoryHash(directory: string): string {
   return createHash('sha256').update(directory).digest('hex').slice(0, hashDigits)
 }
 

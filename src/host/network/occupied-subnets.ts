@@ -1,4 +1,4 @@
-import { subnetPrefixLength } from './address-plan.ts'
+import { bridgeName, meshInterfaceName, subnetPrefixLength } from './address-plan.ts'
 import type { Commands } from './commands.ts'
 
 /** An interface of the host has an address in this /16. */
@@ -16,17 +16,18 @@ export class SubnetOccupied extends Error {
 const addressLine = /^\d+:\s+([^\s@]+)\S*\s+inet\s+((\d+)\.(\d+)\.\d+\.\d+)/
 
 /**
- * The /16 of every IPv4 address of the host, but of those of `ownBridge`. Instances in such a network would
- * start, but the host would look for them behind the other interface.
+ * The /16 of every IPv4 address of the host, but of those that the agent with this directory gave it.
+ * Instances in such a network would start, but the host would look for them behind the other interface.
  */
 export async function occupiedSubnets(
   commands: Commands,
-  ownBridge: string,
+  directory: string,
 ): Promise<readonly OccupiedSubnet[]> {
+  const own = [bridgeName(directory), meshInterfaceName(directory)]
   const lines = (await commands.run(['ip', '-o', '-4', 'addr', 'show'])).split('\n')
   return lines.flatMap((line) => {
     const [, interfaceName = '', address = '', first = '', second = ''] = addressLine.exec(line) ?? []
-    if (address === '' || interfaceName === ownBridge) return []
+    if (address === '' || own.includes(interfaceName)) return []
     return [{ subnet: `${first}.${second}.0.0/${String(subnetPrefixLength)}`, interfaceName, address }]
   })
 }

@@ -113,7 +113,7 @@ export class TapNetwork implements Network {
   async open(): Promise<void> {
     await this.#openDevice()
     const { bridge, hostAddress, subnet } = this.#plan
-    refuseOccupied(subnet, await occupiedSubnets(this.#commands, bridge))
+    refuseOccupied(subnet, await occupiedSubnets(this.#commands, this.#options.directory))
     if (!(await this.#interfaces()).has(bridge)) await this.#ip([`link add ${bridge} type bridge`])
     const wanted = `${hostAddress}/${String(subnetPrefixLength)}`
     const addresses = await this.#commands.run(['ip', '-o', '-4', 'addr', 'show', 'dev', bridge])

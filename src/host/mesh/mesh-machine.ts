@@ -1,0 +1,88 @@
+import { isIP } from 'node:net'
+import { ipv4Number, networkText, overlap, readNetwork } from '../../domain/host/ipv4-network.ts'
+import type { Ipv4Network } from '../../domain/host/ipv4-network.ts'
+import { MeshError } from './mesh-error.ts'
+import { isPublicKey } from './mesh-key.ts'
+
+/** One machine of the mesh, as all others know it. */
+export interface MeshMachine {
+  /** The machine's own address in the mesh. For a host it is the host's address in its instances' network. */
+  readonly address: string
+  readonly publicKey: string
+  /**
+   * Where the machine gets packets of WireGuard: an IP address and a port, such as 192.0.2.7:51820 or
+   * [2001:db8::7]:51820. Without it the machine has to send the first packet.
+   */
+  readonly endpoint?: string
+  /** The networks behind the machine, and single addresses as a /32. No other machine may use them. */
+  readonly networks: readonly string[]
+}
+
+/**
+ * The most machines of a mesh. WireGuard allows a million; this is twice as many as there are networks of
+ * hosts, and stops a list that has no end.
+ */
+const maxMachines = 2_048
+const wholeAddress = 32
+
+/** Throws `MeshError` for the first thing in the list that can not work. */
+export function checkMachines(machines: readonly MeshMachine[]): void {
+  if (machines.length > maxMachines)
+    throw new MeshError(`a mesh has ${maxMachines} machines at most, and ${machines.length} were given`)
+  const owners = new Map<string, string>()
+  for (const machine of machines) {
+    checkMachine(machine)
+    for (const unique of [machine.publicKey, ...reachedNetworks(machine)]) {
+      const other = owners.get(unique)
+      if (other !== undefined)
+        throw new MeshError(`${unique} belongs to two machines of the mesh, ${other} and ${machine.address}`)
+      owners.set(unique, machine.address)
+    }
+  }
+  checkEndpoints(machines)
+}
+
+/** The networks that one reaches at a machine: its own address, and what is behind it. No entry repeats. */
+export function reachedNetworks({ address, networks }: MeshMachine): readonly string[] {
+  return [...new Set([`${address}/${String(wholeAddress)}`, ...networks])].sort()
+}
+
+function checkMachine(machine: MeshMachine): void {
+  const { address, publicKey, endpoint, networks } = machine
+  if (ipv4Number(address) === undefined)
+    throw new MeshError(`'${address}' is not the IPv4 address of a machine in the mesh`)
+  if (!isPublicKey(publicKey))
+    throw new MeshError(`the public key of ${address} must be 32 bytes in base64, not '${publicKey}'`)
+  if (endpoint !== undefined && readEndpoint(endpoint) === undefined) {
+    throw new MeshError(
+      `the endpoint of ${address} must be an IP address and a port such as 192.0.2.7:51820, not '${endpoint}'`,
+    )
+  }
+  const wrong = networks.find((network) => readNetwork(network) === undefined)
+  if (wrong !== undefined)
+    throw new MeshError(`'${wrong}', behind ${address}, is not an IPv4 network such as 10.64.16.0/20`)
+}
+
+/** A tunnel can not carry its own packets, so no endpoint may be in a network that the mesh reaches. */
+function checkEndpoints(machines: readonly MeshMachine[]): void {
+  const networks = machines.flatMap(reachedNetworks).flatMap((text) => readNetwork(text) ?? [])
+  for (const { address, endpoint } of machines) {
+    const first = ipv4Number(readEndpoint(endpoint ?? '')?.ip ?? '')
+    if (first === undefined) continue
+    const inside = networks.find((network: Ipv4Network) =>
+      overlap(network, { first, prefixLength: wholeAddress }),
+    )
+    if (inside !== undefined) {
+      throw new MeshError(
+        `the endpoint ${endpoint ?? ''} of ${address} is in ${networkText(inside)}, which is a network of the mesh itself`,
+      )
+    }
+  }
+}
+
+function readEndpoint(endpoint: string): { readonly ip: string } | undefined {
+  const [, bracketed, plain, port = ''] = /^(?:\[([\da-fA-F:.]+)\]|([\d.]+)):(\d{1,5})$/.exec(endpoint) ?? []
+  const ip = bracketed ?? plain ?? ''
+  const isAddress = bracketed === undefined ? isIP(ip) === 4 : isIP(ip) === 6
+  return isAddress && Number(port) >= 1 && Number(port) <= 65_535 ? { ip } : undefined
+}
