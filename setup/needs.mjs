@@ -88,16 +88,18 @@ export function sectionsNamed(names) {
 
 /**
  * The needs for the arguments `--parts`, `--host`, `--tests`, `--bench [section ...]`, or none for the
- * embedded stack.
+ * embedded stack. A stack that further hosts may join needs what connects the machines.
  * @param {readonly string[]} args
+ * @param {Readonly<Record<string, string | undefined>>} [env]
  * @returns {string[]}
  */
-export function needsOf([form, ...names]) {
+export function needsOf([form, ...names], env = {}) {
   const wanted =
     form === '--bench' ? sectionsNamed(names).flatMap((name) => benchSections[name]) : forms[form ?? '']
   if (wanted === undefined)
     throw new Error(`${form} is not known; there are --parts, --host, --tests and --bench [section ...].`)
-  return [...new Set(wanted)]
+  const isJoined = form === undefined && Boolean(env.ROOST_HOSTS_ADDRESS)
+  return [...new Set([...wanted, ...(isJoined ? wireguard : [])])]
 }
 
 const forms = { '': stack, '--parts': parts, '--host': host, '--tests': tests }

@@ -91,7 +91,7 @@ function conclude(missing) {
 /** The needs for the command's arguments, or undefined if the arguments are wrong. */
 function asked() {
   try {
-    return needsOf(process.argv.slice(2))
+    return needsOf(process.argv.slice(2), process.env)
   } catch (error) {
     say(error.message)
     process.exitCode = 1

@@ -1,35 +1,86 @@
+import { lookup } from 'node:dns/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { isJsonObject, parseJson } from '../domain/json-text.ts'
+import type { OwnMesh, ToldMesh } from '../domain/host/mesh.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
-import { readMachinesFile } from '../host/mesh/machines-file.ts'
 import { Mesh } from '../host/mesh/mesh.ts'
+import type { TapNetwork } from '../host/network/tap-network.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** The mesh as the agent keeps it. */
 export interface KeptMesh {
-  /** Makes the mesh as the file says. What is wrong with the file is thrown, and changes nothing. */
-  keep(): Promise<void>
+  /** What the API is told of this host. */
+  readonly own: OwnMesh
+  /** The revision of the mesh that this host has. */
+  readonly revision: string | undefined
+  /** Makes the mesh as the API tells it. */
+  take(told: ToldMesh): Promise<void>
+  /** Repairs what somebody else has changed. */
+  check(): Promise<void>
   close(): Promise<void>
 }
 
+export interface MeshPlace {
+  readonly settings: Settings
+  /** Absent if instances have no addresses on this host. */
+  readonly network: TapNetwork | undefined
+  readonly isJoined: boolean
+  readonly log: AgentLog
+}
+
 /**
- * Connects this host to the other machines of the installation, if `ROOST_MESH_FILE` names them. `address` is
- * the host's own address in its instances' network; without one the host has no such network.
+ * Connects this host to the other machines of the installation. Undefined if there are none, or if the agent
+ * is not root. The mesh of the last agent is used until the API tells one.
  */
-export async function openMesh(
-  settings: Settings,
-  address: string | undefined,
-  log: AgentLog,
-): Promise<KeptMesh | undefined> {
-  const { meshFile, meshPort, agentDir } = settings
-  if (meshFile === undefined || address === undefined) return undefined
-  const mesh = new Mesh({ directory: agentDir, address, listenPort: meshPort })
-  log.info({ address, publicKey: await mesh.publicKey() }, 'this host in the mesh')
+export async function openMesh({
+  settings,
+  network,
+  isJoined,
+  log,
+}: MeshPlace): Promise<KeptMesh | undefined> {
+  const { hostsAddress, meshPort, agentDir } = settings
+  const host = isJoined ? settings.agentHost : hostsAddress?.host
+  if (host === undefined || network === undefined) return undefined
+  const mesh = new Mesh({ directory: agentDir, address: network.hostAddress, listenPort: meshPort })
+  const file = join(agentDir, 'mesh.json')
+  let revision: string | undefined
+  const apply = async (told: ToldMesh): Promise<void> => {
+    const changes = await mesh.apply(told.machines)
+    if (changes.length > 0) log.info({ changes }, 'the mesh has changed')
+    await network.openToMesh(told.gateways)
+    revision = told.revision
+  }
   const kept: KeptMesh = {
-    keep: async () => {
-      const changes = await mesh.apply(await readMachinesFile(meshFile))
-      if (changes.length > 0) log.info({ changes }, 'the mesh has changed')
+    own: { publicKey: await mesh.publicKey(), endpoint: await endpointOf(host, meshPort) },
+    get revision() {
+      return revision
+    },
+    async take(told) {
+      await apply(told)
+      await writeFile(`${file}.new`, JSON.stringify(told), { mode: 0o600 })
+      await rename(`${file}.new`, file)
+    },
+    async check() {
+      const changes = await mesh.check()
+      if (changes.length > 0) log.warn({ changes }, 'the mesh was repaired')
     },
     close: async () => await mesh.close(),
   }
-  await kept.keep().catch((error: unknown) => log.warn({ err: error }, 'the mesh is not as it should be'))
+  const last = await lastTold(file)
+  if (last !== undefined)
+    await apply(last).catch((error: unknown) => log.warn({ err: error }, 'the mesh is not as it should be'))
   return kept
+}
+
+async function lastTold(file: string): Promise<ToldMesh | undefined> {
+  const json = parseJson(await readFile(file, 'utf8').catch(() => ''))
+  return isJsonObject(json) && Array.isArray(json['machines']) ? (json as unknown as ToldMesh) : undefined
+}
+
+/** WireGuard sends to addresses, so a name is looked up. */
+async function endpointOf(host: string, port: number): Promise<string> {
+  const { address } = isIP(host) === 0 ? await lookup(host, { order: 'ipv4first' }) : { address: host }
+  return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`
 }

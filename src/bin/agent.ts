@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { Server as SecureServer } from 'node:https'
 import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
-import type { NodeInstance } from '../domain/host/api-protocol.ts'
+import type { NodeHeartbeat, NodeInstance } from '../domain/host/api-protocol.ts'
 import { createHostActivities, createVolumeActivities } from '../../activities/host-activities.ts'
 import { createAgentServer } from '../host/agent/agent-http.ts'
 import { AgentMetrics } from '../host/agent/agent-metrics.ts'
@@ -102,6 +102,8 @@ const metrics = new AgentMetrics(entries, {
 const toldImages = new ToldImages({ images: drivers.images, log })
 /** The room for volumes, in MiB, at the last successful reading. */
 let knownVolumeMb = 0
+/** Whether the host's network and its mesh are open. */
+let isConnected = false
 /** Why the agent does not accept work yet. It is undefined once the agent does. */
 let notReady: string | undefined = 'the API has not assigned a network yet'
 
@@ -118,7 +120,9 @@ const registration = new Registration({
     imageBytes: await toldImages.bytesByUser(),
     occupiedSubnets,
     version,
+    ...meshTold(),
   }),
+  onMesh: async (told) => await mesh?.take(told),
   onReassigned: ({ subnet }) => {
     log.fatal({ subnet }, 'the API assigns another network now; the agent starts again with it')
     process.exit(1)
@@ -132,7 +136,7 @@ const registration = new Registration({
 })
 
 const assignment = registration.assignment()
-const { network, dns, hostAddress } = drivers.network((await assignment).subnet)
+const { network, dns, tap } = drivers.network((await assignment).subnet)
 try {
   await network.open()
 } catch (error) {
@@ -141,7 +145,8 @@ try {
   process.exit(1)
 }
 metrics.showNetwork(async () => await network.load())
-const mesh = await openMesh(settings, hostAddress, log)
+const mesh = await openMesh({ settings, network: tap, isJoined: identity !== undefined, log })
+isConnected = true
 await dns?.open()
 
 const temporal = {
@@ -253,7 +258,7 @@ const tasks = [
   repeat({
     name: 'checking the mesh',
     intervalMs: checkIntervalMs,
-    task: async () => await mesh?.keep(),
+    task: async () => await mesh?.check(),
     log,
   }),
   repeat({
@@ -299,6 +304,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 
 function agentNotReady(): string | undefined {
   return notReady ?? (worker.polls ? undefined : 'Temporal can not be reached')
+}
+
+/** What the API is told of this host's place in the mesh. It has none before its network is assigned. */
+function meshTold(): Pick<NodeHeartbeat, 'mesh' | 'meshRevision'> {
+  if (!isConnected || mesh === undefined) return {}
+  return { mesh: mesh.own, ...(mesh.revision !== undefined && { meshRevision: mesh.revision }) }
 }
 
 /** Reads the room for volumes, in MiB. If the disk can not be read now, it returns the last known value. */

@@ -53,6 +53,12 @@ function tell(text: string, code: number): number {
 }
 
 async function join(settings: Settings, address: string, text: string): Promise<JoinedHost> {
+  if (process.getuid?.() !== 0 && settings.vmm !== 'fake') {
+    throw new JoinFailure(
+      'a further host needs root: without it the machine can not take part in the network that connects the hosts, so nothing would ' +
+        'reach its instances; run the same line with sudo',
+    )
+  }
   const before = await readJoinedHost(settings.dataDir)
   if (before !== undefined) {
     throw new JoinFailure(

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npx roost` runs on any Node of the machine (20 or newer). The program itself is TypeScript, which only
 // Node 24 runs as it is, so this starts the Node 24 that set-up brought.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -12,6 +12,13 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const program = fileURLToPath(new URL('roost.ts', import.meta.url))
 const broughtNode = path.join(checkout, 'node_modules', '.bin', 'node')
 const hasOwn = Number(process.versions.node.split('.')[0]) >= 24
+
+// On a machine that is to become a host, set-up has not run yet. It takes no time where it has.
+if (process.argv[2] === 'join' && process.argv.length > 3) {
+  const setup = path.join(checkout, 'setup', 'setup.mjs')
+  const { status } = spawnSync(process.execPath, [setup, '--host'], { stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
 
 if (!existsSync(broughtNode) && !hasOwn) {
   process.stderr.write(`roost: Node 24 is missing, run \`npm run setup\` in ${checkout}\n`)

@@ -192,11 +192,6 @@ export const settingsTable = {
     meaning:
       'What one instance may send, and what it may receive, in Mbit/s each, from 1 to 100000. Only if the agent is root.',
   }),
-  meshFile: setting('ROOST_MESH_FILE', optional(read.asPath), undefined, {
-    defaultText: 'no mesh',
-    meaning:
-      'File (JSON) with the machines of the installation. The agent connects its host to them by WireGuard, and reads the file again every 15 s. Only if the agent is root.',
-  }),
   meshPort: setting('ROOST_MESH_PORT', read.asPort, 51_820, {
     meaning: 'UDP port at which the agent’s host gets packets of the other machines.',
   }),

@@ -8,6 +8,7 @@ import { span } from '../../primitives/spans.ts'
 import { readBody } from '../middleware/read-body.ts'
 import type { RequestState } from '../request-state.ts'
 import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credentials.ts'
+import { MeshReader } from './mesh-reader.ts'
 import { parseHeartbeat, parseHostReport, parseRegistryTokenRequest } from './node-messages.ts'
 
 /**
@@ -18,20 +19,26 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/nodes/:node', sensitive: true })
   const joining = requireJoinToken(deps.settings.joinToken)
   const joined = requireNodeSecret(deps)
+  const meshReader = new MeshReader(deps)
 
   router.put('/', joining, readBody(), async (ctx) => {
     ctx.state.route = 'internal.heartbeat'
     const { firstSubnet } = deps.settings
     const node = { id: nodeId(ctx.params['node']), firstSubnet }
-    const assignment = await recordHeartbeat(deps, node, parseHeartbeat(ctx.state.body))
+    const heartbeat = parseHeartbeat(ctx.state.body)
+    const assignment = await recordHeartbeat(deps, node, heartbeat)
     if (assignment === undefined) {
       ctx.state.log.debug(
         { node: node.id },
         'a host was refused: its id belongs to an agent with another secret',
       )
       ctx.status = 403
+      ctx.body = { message: `the id '${node.id}' belongs to another host` }
+      return
     }
-    ctx.body = assignment ?? { message: `the id '${node.id}' belongs to another host` }
+    const mesh = heartbeat.mesh && (await meshReader.read())
+    const isNews = mesh !== undefined && mesh.revision !== heartbeat.meshRevision
+    ctx.body = { ...assignment, ...(isNews && { mesh }) }
   })
 
   router.get('/instances', joined, async (ctx) => {

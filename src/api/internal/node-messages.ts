@@ -1,6 +1,7 @@
+import { isIP } from 'node:net'
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { RequestError } from '../../contract/errors.ts'
+import { RequestError, requestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
 import { problemsOf } from '../../contract/request/validation-problems.ts'
 import { strictValidator } from '../../contract/request/validators.ts'
@@ -28,6 +29,13 @@ const heartbeatSchema = closed({
     Type.Array(Type.String({ maxLength: 18 }), { maxItems: maxOccupiedSubnetsTold }),
   ),
   version: Type.String({ maxLength: 128 }),
+  mesh: Type.Optional(
+    closed({
+      publicKey: Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' }),
+      endpoint: Type.String({ maxLength: 64, pattern: '^[0-9a-fA-F.:\\[\\]]+$' }),
+    }),
+  ),
+  meshRevision: Type.Optional(Type.String({ maxLength: 64 })),
 })
 
 const registryTokenSchema = closed({ repository: Type.String({ minLength: 1, maxLength: 255 }) })
@@ -44,6 +52,9 @@ const validateRegistryToken = strictValidator(registryTokenSchema)
 
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
   refuse(problemsOf(validateHeartbeat(body), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
+  const { mesh } = body as Static<typeof heartbeatSchema>
+  if (mesh !== undefined && !isMeshEndpoint(mesh.endpoint))
+    throw requestError('invalidContent', wrongEndpoint)
   return { volumeMb: 0, imageBytes: {}, occupiedSubnets: [], ...(body as Static<typeof heartbeatSchema>) }
 }
 
@@ -51,6 +62,25 @@ export function parseRegistryTokenRequest(body: unknown): Static<typeof registry
   const where = { place: 'registry token request', prefix: '', schema: registryTokenSchema }
   refuse(problemsOf(validateRegistryToken(body), where))
   return body as Static<typeof registryTokenSchema>
+}
+
+const wrongEndpoint = {
+  name: 'mesh.endpoint',
+  place: 'the heartbeat',
+  reason: 'it has to be an IP address outside 10.64.0.0/10 and a port',
+}
+
+/** Machines send to the endpoints of the others, so one that can not be reached must not get among them. */
+function isMeshEndpoint(text: string): boolean {
+  const url = URL.parse(`tcp://${text}`)
+  if (url === null || url.host !== text || url.port === '') return false
+  return isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 && !isPrivateNetwork(url.hostname)
+}
+
+/** Whether an address is in the network of which hosts get theirs. */
+function isPrivateNetwork(address: string): boolean {
+  const [first, second = '0'] = address.split('.')
+  return first === '10' && Number(second) >= 64 && Number(second) < 128
 }
 
 const validateHostReport = strictValidator(hostReportSchema)

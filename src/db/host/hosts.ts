@@ -75,6 +75,8 @@ export async function recordHeartbeat(
         volumeMb,
         imageBytes: json(imageBytes),
         version,
+        meshKey: heartbeat.mesh?.publicKey ?? null,
+        meshEndpoint: heartbeat.mesh?.endpoint ?? null,
         heardSince: eb
           .case()
           .when('heartbeatAt', '>', ago(nodeSilentAfterMs))

@@ -17,6 +17,10 @@ export const Node = defineEntity({
     /** The size of each user's unpacked images, by the user's UUID. */
     imageBytes: p.json<Readonly<Record<string, number>>>().default('{}'),
     version: p.text(),
+    /** The public key with which the host is in the mesh. Null: it takes no part. */
+    meshKey: p.text().nullable(),
+    /** Where the host gets the packets of the mesh: an IP address and a port. */
+    meshEndpoint: p.text().nullable(),
     subnet: p.text().unique('nodes_subnet_unique'),
     /**
      * The index of the address that is tried next. It goes round, so that an address is not used again right

@@ -1,4 +1,5 @@
 import type { HostEvent, VolumeEvent } from '../instance/host-work.ts'
+import type { OwnMesh, ToldMesh } from './mesh.ts'
 import type { Usage } from '../instance/usage.ts'
 import type { InstanceState } from '../instance/state.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
@@ -51,12 +52,18 @@ export interface NodeHeartbeat {
    */
   readonly occupiedSubnets: readonly string[]
   readonly version: string
+  /** How the others find this host in the mesh. Absent: it takes no part. */
+  readonly mesh?: OwnMesh
+  /** The revision of the mesh that this host was told last. */
+  readonly meshRevision?: string
 }
 
 export interface NodeAssignment {
   readonly nodeId: string
   /** The IPv4 network of this host's instances, such as `10.64.0.0/16`; its first address is the host's. */
   readonly subnet: string
+  /** The mesh, if it is another one than the host knows. */
+  readonly mesh?: ToldMesh
 }
 
 export interface NodeInstance {

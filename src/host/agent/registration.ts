@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { heartbeatIntervalMs } from '../../domain/host/api-protocol.ts'
+import type { ToldMesh } from '../../domain/host/mesh.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import type { AgentLog } from './agent-ports.ts'
@@ -43,6 +44,7 @@ export class Registration {
   readonly #onReassigned: (assigned: NodeAssignment) => void
   readonly #onRefused: () => void
   readonly #isJoined: boolean
+  readonly #onMesh: ((told: ToldMesh) => Promise<void>) | undefined
   readonly #log: AgentLog
   #inUse: NodeAssignment | undefined
   #timer: NodeJS.Timeout | undefined
@@ -59,12 +61,15 @@ export class Registration {
     readonly describe: () => Promise<NodeHeartbeat>
     /** Called when the API assigns another network than before. The agent can not go on with the old one. */
     readonly onReassigned: (assigned: NodeAssignment) => void
+    /** Called when the mesh is another one than the heartbeat said. */
+    readonly onMesh?: (told: ToldMesh) => Promise<void>
     /** Called when this agent's id belongs to another host by now. The agent must stop taking its work. */
     readonly onRefused: () => void
     /** Whether the host joined by an invitation, so that the API knows it by its certificate. */
     readonly isJoined?: boolean
     readonly log: AgentLog
   }) {
+    this.#onMesh = options.onMesh
     this.#isJoined = options.isJoined ?? false
     this.#nodeId = options.nodeId
     this.#onRefused = options.onRefused
@@ -129,12 +134,21 @@ export class Registration {
       this.#complaint = undefined
       this.#inUse ??= assigned
       if (this.#inUse.subnet !== assigned.subnet) this.#onReassigned(assigned)
+      if (assigned.mesh !== undefined) await this.#takeMesh(assigned.mesh)
       return assigned
     } catch (error) {
       this.#heard = false
       this.#complain(error)
       if (this.#inUse !== undefined && this.#isRefusal(statusOf(error))) this.#onRefused()
       return undefined
+    }
+  }
+
+  async #takeMesh(told: ToldMesh): Promise<void> {
+    try {
+      await this.#onMesh?.(told)
+    } catch (error) {
+      this.#log.warn({ err: error }, 'this host could not take its place in the mesh; it will be tried again')
     }
   }
 

@@ -1,22 +1,9 @@
 import { isIP } from 'node:net'
 import { ipv4Number, networkText, overlap, readNetwork } from '../../domain/host/ipv4-network.ts'
 import type { Ipv4Network } from '../../domain/host/ipv4-network.ts'
+import type { MeshMachine } from '../../domain/host/mesh.ts'
 import { MeshError } from './mesh-error.ts'
 import { isPublicKey } from './mesh-key.ts'
-
-/** One machine of the mesh, as all others know it. */
-export interface MeshMachine {
-  /** The machine's own address in the mesh. For a host it is the host's address in its instances' network. */
-  readonly address: string
-  readonly publicKey: string
-  /**
-   * Where the machine gets packets of WireGuard: an IP address and a port, such as 192.0.2.7:51820 or
-   * [2001:db8::7]:51820. Without it the machine has to send the first packet.
-   */
-  readonly endpoint?: string
-  /** The networks behind the machine, and single addresses as a /32. No other machine may use them. */
-  readonly networks: readonly string[]
-}
 
 /**
  * The most machines of a mesh. WireGuard allows a million; this is twice as many as there are networks of

@@ -1,5 +1,5 @@
 import { reachedNetworks } from './mesh-machine.ts'
-import type { MeshMachine } from './mesh-machine.ts'
+import type { MeshMachine } from '../../domain/host/mesh.ts'
 
 /**
  * The interval of packets that keep the way open where a machine is behind a translation of addresses. 25 s

@@ -25,6 +25,8 @@ const hashDigits = 6
 export interface AddressPlan {
   readonly hash: string
   readonly bridge: string
+  /** The interface of the mesh. It exists if the installation has several machines. */
+  readonly mesh: string
   readonly table: string
   readonly tapPrefix: string
   readonly subnet: string
@@ -47,6 +49,7 @@ export function planAddresses(options: { readonly directory: string; readonly su
   return {
     hash,
     bridge: bridgeName(options.directory),
+    mesh: meshInterfaceName(options.directory),
     table: `roost_${hash}`,
     tapPrefix: `rt${hash}`,
     subnet: options.subnet,

@@ -57,9 +57,14 @@ export const dnsPort = 53
  */
 export function hostFilter(
   plan: AddressPlan,
-  given: { readonly outbound: Outbound | undefined; readonly flows: FlowLimits | undefined },
+  given: {
+    readonly outbound: Outbound | undefined
+    readonly flows: FlowLimits | undefined
+    /** The addresses of the machines in the mesh that have a gateway. */
+    readonly gateways: readonly string[]
+  },
 ): string {
-  const { table, bridge, subnet, hostAddress } = plan
+  const { table, bridge, subnet, hostAddress, mesh } = plan
   const { outbound, flows } = given
   const admit = (match: string): string[] => [
     ...(flows === undefined ? [] : [`  ${match} jump opens`]),
@@ -71,7 +76,7 @@ export function hostFilter(
       ? []
       : [
           'chain outbound { type nat hook postrouting priority srcnat; policy accept;',
-          `  ip saddr ${subnet} oifname != "${bridge}" masquerade`,
+          `  ip saddr ${subnet} oifname != { "${bridge}", "${mesh}" } masquerade`,
           '}',
         ]
   return [
@@ -79,6 +84,7 @@ export function hostFilter(
     `delete table inet ${table}`,
     `table inet ${table} {`,
     'set served { type inet_service; }',
+    'set gateways { type ipv4_addr; }',
     ...(flows === undefined ? [] : flowRules(flows)),
     'chain asked { type filter hook prerouting priority raw; policy accept;',
     `  iifname "${bridge}" ip daddr ${hostAddress} meta l4proto { tcp, udp } th dport ${dnsPort} notrack`,
@@ -90,19 +96,34 @@ export function hostFilter(
     `  iifname "${bridge}" ct state established,related accept`,
     `  iifname "${bridge}" ip daddr ${hostAddress} meta l4proto { tcp, udp } th dport @served accept`,
     `  iifname "${bridge}" drop`,
+    // The parts of a host speak to other machines over their own network, and nobody calls a host by the mesh.
+    `  iifname "${mesh}" ct state != { established, related } drop`,
     '}',
     'chain through { type filter hook forward priority filter; policy accept;',
     ...admit(`iifname "${bridge}" oifname "${bridge}" meta mark != 0`),
     `  iifname "${bridge}" oifname "${bridge}" drop`,
+    `  iifname "${bridge}" oifname "${mesh}" ct state established,related accept`,
     ...forwardOut,
     `  iifname "${bridge}" drop`,
     `  oifname "${bridge}" ct state established,related accept`,
+    `  iifname "${mesh}" oifname "${bridge}" ip saddr @gateways accept`,
+    `  iifname "${mesh}" drop`,
     `  oifname "${bridge}" drop`,
     '}',
     ...nat,
     '}',
+    ...admitGateways(plan, given.gateways),
     '',
   ].join('\n')
+}
+
+/** Lets exactly these machines of the mesh speak to all instances of this host. */
+export function replaceGateways(plan: AddressPlan, gateways: readonly string[]): string {
+  return [`flush set inet ${plan.table} gateways`, ...admitGateways(plan, gateways), ''].join('\n')
+}
+
+function admitGateways({ table }: AddressPlan, gateways: readonly string[]): readonly string[] {
+  return gateways.length === 0 ? [] : [`add element inet ${table} gateways { ${gateways.join(', ')} }`]
 }
 
 function outboundRules(

@@ -136,6 +136,11 @@ export class TapNetwork implements Network {
     await this.#hostFilter.admitDns()
   }
 
+  /** Lets the gateways at these addresses of the mesh reach the instances here. The mesh is up by then. */
+  async openToMesh(gateways: readonly string[]): Promise<void> {
+    await this.#hostFilter.admitGateways(gateways)
+  }
+
   /** The user whose packets come from this address. The filter lets no other VM use the address. */
   ownerOf(ip: string): string | undefined {
     const found = this.#attached.get(ip)

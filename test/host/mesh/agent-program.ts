@@ -1,5 +1,5 @@
 import { Mesh } from '../../../src/host/mesh/mesh.ts'
-import type { MeshMachine } from '../../../src/host/mesh/mesh-machine.ts'
+import type { MeshMachine } from '../../../src/domain/host/mesh.ts'
 import { Commands } from '../../../src/host/network/commands.ts'
 
 /** Takes the place of an agent that tests kill: it connects its machine to a mesh and lives on. */

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readMachinesFile } from '../../../src/host/mesh/machines-file.ts'
-import { MeshError } from '../../../src/host/mesh/mesh-error.ts'
 import { MeshKey } from '../../../src/host/mesh/mesh-key.ts'
 import { checkMachines } from '../../../src/host/mesh/mesh-machine.ts'
-import type { MeshMachine } from '../../../src/host/mesh/mesh-machine.ts'
+import type { MeshMachine } from '../../../src/domain/host/mesh.ts'
 import { parseDump, peerChanges } from '../../../src/host/mesh/wireguard-peers.ts'
 
 const key = (number: number): string => Buffer.alloc(32, number).toString('base64')
@@ -107,21 +105,5 @@ describe('the files of a mesh', () => {
     assert.notEqual(renewed, publicKey)
     assert.equal(await new MeshKey(directory).publicKey(), renewed)
     assert.notEqual(readFileSync(join(directory, 'mesh-key'), 'utf8'), text)
-  })
-
-  it('have a list of machines, or an error says what is wrong with it', async () => {
-    const path = join(directory, 'machines.json')
-    await assert.rejects(
-      readMachinesFile(path),
-      /machines.json with the machines of the mesh can not be read/,
-    )
-    for (const text of ['{', '{}', '[1]', '[{"address": "10.64.0.1", "publicKey": "", "networks": "all"}]']) {
-      writeFileSync(path, text)
-      await assert.rejects(readMachinesFile(path), /machines.json must hold a list of machines such as/)
-    }
-    writeFileSync(path, JSON.stringify([machine(1), machine(1)]))
-    await assert.rejects(readMachinesFile(path), MeshError)
-    writeFileSync(path, JSON.stringify([machine(1), machine(2)]))
-    assert.deepEqual(await readMachinesFile(path), [machine(1), machine(2)])
   })
 })
