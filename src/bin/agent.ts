@@ -96,13 +96,13 @@ const registration = new Registration({
   agentDirectory: settings.agentDir,
   nodeId: settings.nodeId,
   send: async (beat) => await api.heartbeat(beat),
-  describe: async () => ({
+  describe: async (isFull) => ({
     agentUrl: `http://${settings.agentHost}:${settings.agentPort}`,
     agentSecret,
     accelerator: drivers.vmm.accelerator,
     memoryMb: drivers.vmm.memory()?.limitMb ?? 0,
-    volumeMb: await volumeMb(),
-    imageBytes: await toldImages.bytesByUser(),
+    volumeMb: isFull ? await volumeMb() : knownVolumeMb,
+    ...(isFull && { imageBytes: await toldImages.bytesByUser() }),
     occupiedSubnets,
     version,
   }),

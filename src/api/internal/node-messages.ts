@@ -16,7 +16,10 @@ const heartbeatSchema = closed({
   memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
   /** The host's room for volumes. If it is absent, the host takes no volumes. */
   volumeMb: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
-  /** The bytes of each user's images. They are absent from agents of earlier versions. */
+  /**
+   * The bytes of each user's images. They are absent from heartbeats that are not full, and from agents of
+   * earlier versions.
+   */
   imageBytes: Type.Optional(
     Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
       propertyNames: { format: 'uuid' },
@@ -37,7 +40,7 @@ const validateRegistryToken = strictValidator(registryTokenSchema)
 
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
   refuse(problemsOf(validateHeartbeat(body), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
-  return { volumeMb: 0, imageBytes: {}, occupiedSubnets: [], ...(body as Static<typeof heartbeatSchema>) }
+  return { volumeMb: 0, occupiedSubnets: [], ...(body as Static<typeof heartbeatSchema>) }
 }
 
 export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {

@@ -73,7 +73,7 @@ export async function recordHeartbeat(
         accelerator,
         memoryMb,
         volumeMb,
-        imageBytes: json(imageBytes),
+        ...(imageBytes !== undefined && { imageBytes: json(imageBytes) }),
         version,
         heardSince: eb
           .case()

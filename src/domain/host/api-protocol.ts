@@ -40,9 +40,9 @@ export interface NodeHeartbeat {
   readonly volumeMb: number
   /**
    * The bytes of each user's unpacked images by the user's UUID, for the `maxImageOwnersTold` users that have
-   * most.
+   * most. Only full heartbeats have it. Absent: what was told before still holds.
    */
-  readonly imageBytes: Readonly<Record<string, number>>
+  readonly imageBytes?: Readonly<Record<string, number>>
   /**
    * The /16 networks in which other interfaces of the host have addresses. A host that joins gets none of
    * them.
@@ -158,6 +158,13 @@ export const maxImageOwnersTold = 10_000
  */
 export const maxOccupiedSubnetsTold = 64
 
-export const heartbeatIntervalMs = 5_000
+export const heartbeatIntervalMs = 1_000
+/**
+ * One of so many heartbeats is full: the host's disk is read for it, and it tells the room of images, which
+ * may be half a megabyte. The others take one short transaction each.
+ */
+export const fullHeartbeatEvery = 5
+/** The pause before the next heartbeat while the API does not answer. Users may be waiting for the host. */
+export const heartbeatRetryMs = 500
 /** How long a host may be silent before it gets no new instances. */
 export const nodeSilentAfterMs = 20_000

@@ -103,6 +103,12 @@ describe('hosts', () => {
     assert.deepEqual([await usedMb(user.uuid), await usedMb(bob.uuid)], [1, 0])
   })
 
+  it('have told of their images what they told last, if a heartbeat says nothing of it', async () => {
+    await hearNode(database, { id: 'a', imageBytes: { [user.uuid]: 7 * 2 ** 20 } })
+    await beat('a', testAgentSecret('a'))
+    assert.equal((await readQuotas(database, user.uuid))?.used.imageMb, 7)
+  })
+
   it('are known with the secret of their agent, which no column holds in clear', async () => {
     await addNode(database, { id: 'a' })
     assert.equal((await findNode(deps(), 'a'))?.agentSecret, testAgentSecret('a'))
@@ -124,7 +130,6 @@ describe('hosts', () => {
         accelerator: 'tcg',
         memoryMb: 1,
         volumeMb: 2,
-        imageBytes: {},
         occupiedSubnets,
         version: '',
       },
