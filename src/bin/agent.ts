@@ -101,6 +101,7 @@ const registration = new Registration({
     agentSecret,
     accelerator: drivers.vmm.accelerator,
     memoryMb: drivers.vmm.memory()?.limitMb ?? 0,
+    cpus: drivers.vmm.processors,
     volumeMb: isFull ? await volumeMb() : knownVolumeMb,
     ...(isFull && { imageBytes: await toldImages.bytesByUser() }),
     occupiedSubnets,

@@ -7,6 +7,9 @@ import { strictValidator } from '../../contract/request/validators.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
+/** More processors than any machine has. */
+const maxCpus = 65_536
+
 /** The messages of hosts, as in `src/domain/host/api-protocol.ts`. */
 const heartbeatSchema = closed({
   agentUrl: Type.String({ minLength: 1, maxLength: 512, pattern: '^https?://' }),
@@ -14,6 +17,8 @@ const heartbeatSchema = closed({
   agentSecret: Type.String({ minLength: 16, maxLength: 512, pattern: '^[\\w.~+/=-]+$' }),
   accelerator: Type.Unsafe<NodeHeartbeat['accelerator']>({ type: 'string', enum: ['kvm', 'tcg', 'fake'] }),
   memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+  /** Absent from agents of earlier versions. */
+  cpus: Type.Optional(Type.Integer({ minimum: 1, maximum: maxCpus })),
   /** The host's room for volumes. If it is absent, the host takes no volumes. */
   volumeMb: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
   /**

@@ -11,6 +11,7 @@ import { Migration20261127040000_rollouts } from './20261127040000-rollouts.ts'
 import { Migration20261127052000_suspended } from './20261127052000-suspended.ts'
 import { Migration20261127060000_scheduled_rollouts } from './20261127060000-scheduled-rollouts.ts'
 import { Migration20261127070000_replaced_instances } from './20261127070000-replaced-instances.ts'
+import { Migration20261127080000_placements } from './20261127080000-placements.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -29,4 +30,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261127052000_suspended', class: Migration20261127052000_suspended },
   { name: 'Migration20261127060000_scheduled_rollouts', class: Migration20261127060000_scheduled_rollouts },
   { name: 'Migration20261127070000_replaced_instances', class: Migration20261127070000_replaced_instances },
+  { name: 'Migration20261127080000_placements', class: Migration20261127080000_placements },
 ]
