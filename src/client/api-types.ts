@@ -4804,6 +4804,8 @@ export interface components {
                     note?: string;
                     /** @description The host on which it is placed. */
                     host: string;
+                    /** @description Why it is on that host; absent if that is not known, or if there was no other. */
+                    placed?: string;
                     /** @description What its host says; absent if it does not answer, or if the instance never started. */
                     lease?: {
                         /**
@@ -4902,6 +4904,8 @@ export interface components {
                     note?: string;
                     /** @description The host on which it is placed. */
                     host: string;
+                    /** @description Why it is on that host; absent if that is not known, or if there was no other. */
+                    placed?: string;
                     /** @description What its host says; absent if it does not answer, or if the instance never started. */
                     lease?: {
                         /**
