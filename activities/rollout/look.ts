@@ -67,7 +67,7 @@ async function make(deps: RolloutDeps, read: ReadRollout, move: Move): Promise<M
   // What was counted with the share of the step before is not of the new step. Before the first one there is
   // nothing, and requests may be waiting.
   if (move.kind === 'give' && read.rollout.step > 0) await measureStep(deps, read.rollout)
-  if (move.kind === 'check') await check(deps, read, move.side)
+  if (move.kind === 'check') await check(deps, read, move)
   else {
     const rows = await makeMove(deps, read.rollout, move)
     const what = toldAfter[move.kind]

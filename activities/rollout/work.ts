@@ -6,9 +6,8 @@ import { noteProgress, withAsked } from '../../src/db/rollout/moves.ts'
 import type { Asker } from '../../src/domain/event/asker.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { Side } from '../../src/domain/rollout/decision.ts'
-import { isWorthACheck } from '../../src/domain/rollout/decision.ts'
 import { handOverDrainMs, retireDrainMs } from '../../src/domain/rollout/plan.ts'
-import type { RolloutProgress } from '../../src/domain/rollout/progress.ts'
+import type { CheckProgress } from '../../src/domain/rollout/progress.ts'
 import { beginLife, orderInstance } from '../instance-orders.ts'
 import type { RolloutDeps } from './rollout-deps.ts'
 
@@ -59,38 +58,42 @@ function askerOf({ serviceName }: ReadRollout): Asker {
   return rolloutAsker(serviceName)
 }
 
-/** Has hosts check the instances of a side that are not healthy yet, and notes what they found. */
-export async function check(deps: RolloutDeps, of: ReadRollout, side: Side): Promise<void> {
-  const { plan } = of.rollout
-  const { port, path, status, timeoutMs } = plan.check
+/** Has hosts check these instances of a side, by UUID, and notes what they found. */
+export async function check(
+  deps: RolloutDeps,
+  of: ReadRollout,
+  { side, uuids }: { readonly side: Side; readonly uuids: readonly string[] },
+): Promise<void> {
+  const { port, path, status, timeoutMs } = of.rollout.plan.check
   const asked = {
     port,
     timeoutMs,
     ...(path !== undefined && { path }),
     ...(status !== undefined && { status }),
   }
-  const worth = new Set(of.facts[side].filter((one) => isWorthACheck(one, plan)).map(({ uuid }) => uuid))
   const results = await Promise.all(
     of[side]
-      .filter(({ uuid }) => worth.has(uuid))
+      .filter(({ uuid }) => uuids.includes(uuid))
       .map(async (row) => [row.uuid, await checkOne(deps, row, asked)] as const),
   )
   const checkedAtMs = deps.nowMs()
   await noteProgress(deps.database, of.rollout, (before) => ({
     ...before,
-    checkedAtMs,
     checks: {
       ...before.checks,
-      ...Object.fromEntries(results.map(([uuid, failed]) => [uuid, counted(before, uuid, failed)])),
+      ...Object.fromEntries(
+        results.map(([uuid, failed]) => [uuid, counted(before.checks?.[uuid], { failed, checkedAtMs })]),
+      ),
     },
   }))
 }
 
-type Checks = NonNullable<RolloutProgress['checks']>
-
-function counted(before: RolloutProgress, uuid: string, failed: string | undefined): Checks[string] {
-  if (failed !== undefined) return { passed: 0, failed }
-  return { passed: (before.checks?.[uuid]?.passed ?? 0) + 1 }
+function counted(
+  before: CheckProgress | undefined,
+  { failed, checkedAtMs }: { readonly failed: string | undefined; readonly checkedAtMs: number },
+): CheckProgress {
+  if (failed !== undefined) return { passed: 0, failed, checkedAtMs }
+  return { passed: (before?.passed ?? 0) + 1, checkedAtMs }
 }
 
 /** Why the check failed; undefined if it did not. */

@@ -111,13 +111,14 @@ const registration = new Registration({
   agentDirectory: settings.agentDir,
   nodeId: settings.nodeId,
   send: async (beat) => await api.heartbeat(beat),
-  describe: async () => ({
+  describe: async (isFull) => ({
     agentUrl: `${identity ? 'https' : 'http'}://${settings.agentHost}:${settings.agentPort}`,
     agentSecret,
     accelerator: drivers.vmm.accelerator,
     memoryMb: drivers.vmm.memory()?.limitMb ?? 0,
-    volumeMb: await volumeMb(),
-    imageBytes: await toldImages.bytesByUser(),
+    cpus: drivers.vmm.processors,
+    volumeMb: isFull ? await volumeMb() : knownVolumeMb,
+    ...(isFull && { imageBytes: await toldImages.bytesByUser() }),
     occupiedSubnets,
     version,
     ...meshTold(),

@@ -4832,6 +4832,8 @@ export interface components {
                     note?: string;
                     /** @description The host on which it is placed. */
                     host: string;
+                    /** @description Why it is on that host; absent if that is not known, or if there was no other. */
+                    placed?: string;
                     /** @description What its host says; absent if it does not answer, or if the instance never started. */
                     lease?: {
                         /**
@@ -4930,6 +4932,8 @@ export interface components {
                     note?: string;
                     /** @description The host on which it is placed. */
                     host: string;
+                    /** @description Why it is on that host; absent if that is not known, or if there was no other. */
+                    placed?: string;
                     /** @description What its host says; absent if it does not answer, or if the instance never started. */
                     lease?: {
                         /**

@@ -5,7 +5,7 @@ import { makeMove } from '../../src/db/rollout/moves.ts'
 import { listRollouts } from '../../src/db/rollout/records.ts'
 import { LeasePhase } from '../../src/domain/standby/host-lease-phase.ts'
 import type { HostLeaseView } from '../../src/domain/standby/lease-protocol.ts'
-import { testSecretBox } from '../support/accounts.ts'
+import { addNode, testSecretBox } from '../support/accounts.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { makeTestCertificate } from '../support/certificate-maker.ts'
@@ -59,6 +59,21 @@ describe('explanations over the API', () => {
           ...body,
         },
       })
+
+    it('say why an instance is on its host, if there was a choice', async () => {
+      const { name: before } = await made()
+      assert.equal((await user.api.one('explainInstances', { object: before })).placed, undefined)
+      await addNode(api.database, { id: 'cellar', memoryMb: 1_024 })
+      const { name } = await made()
+      const entry = await user.api.one('explainInstances', { object: name })
+      assert.match(
+        entry.placed ?? '',
+        /^it is on host local, which had most room when it was made \(of 2 hosts; /,
+      )
+      assert.ok(entry.text.endsWith(`\nplacement: ${entry.placed}`), entry.text)
+      assert.equal(`${entry.text}\n`, await roost('explain', name))
+      await readRows(api.database, { text: "delete from nodes where id = 'cellar'", values: [] })
+    })
 
     it('say what the host says, in the sentences of the command, and as data', async () => {
       const { uuid, name } = await made()

@@ -131,6 +131,7 @@ export class SimMachine {
     }
     return {
       accelerator: 'fake',
+      processors: 1,
       memory: () => undefined,
       checkMemory: () => undefined,
       exec: async () => await Promise.reject(new Error('no life runs programs')),

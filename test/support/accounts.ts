@@ -22,6 +22,8 @@ export async function addUser(database: Database, user: NewUser): Promise<UserRe
 export interface TestNode {
   readonly id?: string
   readonly memoryMb?: number
+  /** Absent: the agent does not tell. */
+  readonly cpus?: number
   readonly volumeMb?: number
   readonly imageBytes?: Readonly<Record<string, number>>
   readonly agentSecret?: string
@@ -45,6 +47,7 @@ export async function hearNode(database: Database, node: TestNode = {}): Promise
       agentSecret: node.agentSecret ?? testAgentSecret(id),
       accelerator: 'fake',
       memoryMb: node.memoryMb ?? 65_536,
+      ...(node.cpus !== undefined && { cpus: node.cpus }),
       volumeMb: node.volumeMb ?? 1_048_576,
       imageBytes: node.imageBytes ?? {},
       occupiedSubnets: [],

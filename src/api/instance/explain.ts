@@ -41,7 +41,7 @@ function sourcesOf({ nodes, control, nowMs }: ApiDeps, { log }: Call): InstanceS
 }
 
 function present({ uuid, name, state, nodeId }: InstanceRow, explanation: InstanceExplanation): Entry {
-  const { now, next, failure, lease, volume } = explanation
+  const { now, next, failure, lease, placed, volume } = explanation
   const note = instanceNote(explanation)
   const text = instanceText(explanation)
   return {
@@ -55,6 +55,7 @@ function present({ uuid, name, state, nodeId }: InstanceRow, explanation: Instan
     ...(note === undefined ? {} : { note }),
     text: note === undefined ? text : `${note}\n${text}`,
     host: nodeId,
+    ...(placed === undefined ? {} : { placed }),
     ...(lease === undefined || !phases.includes(lease.phase) ? {} : { lease: presentLease(lease) }),
     ...(volume === undefined ? {} : { volume }),
   }

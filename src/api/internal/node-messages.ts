@@ -8,6 +8,9 @@ import { strictValidator } from '../../contract/request/validators.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { HostReport, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
+/** More processors than any machine has. */
+const maxCpus = 65_536
+
 /** The messages of hosts, as in `src/domain/host/api-protocol.ts`. */
 const heartbeatSchema = closed({
   agentUrl: Type.String({ minLength: 1, maxLength: 512, pattern: '^https?://' }),
@@ -15,9 +18,14 @@ const heartbeatSchema = closed({
   agentSecret: Type.String({ minLength: 16, maxLength: 512, pattern: '^[\\w.~+/=-]+$' }),
   accelerator: Type.Unsafe<NodeHeartbeat['accelerator']>({ type: 'string', enum: ['kvm', 'tcg', 'fake'] }),
   memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+  /** Absent from agents of earlier versions. */
+  cpus: Type.Optional(Type.Integer({ minimum: 1, maximum: maxCpus })),
   /** The host's room for volumes. If it is absent, the host takes no volumes. */
   volumeMb: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
-  /** The bytes of each user's images. They are absent from agents of earlier versions. */
+  /**
+   * The bytes of each user's images. They are absent from heartbeats that are not full, and from agents of
+   * earlier versions.
+   */
   imageBytes: Type.Optional(
     Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
       propertyNames: { format: 'uuid' },
@@ -55,7 +63,7 @@ export function parseHeartbeat(body: unknown): NodeHeartbeat {
   const { mesh } = body as Static<typeof heartbeatSchema>
   if (mesh !== undefined && !isMeshEndpoint(mesh.endpoint))
     throw requestError('invalidContent', wrongEndpoint)
-  return { volumeMb: 0, imageBytes: {}, occupiedSubnets: [], ...(body as Static<typeof heartbeatSchema>) }
+  return { volumeMb: 0, occupiedSubnets: [], ...(body as Static<typeof heartbeatSchema>) }
 }
 
 export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {

@@ -43,6 +43,11 @@ export const explainedInstance = closed({
   ...explanationFields,
   note: noteField,
   host: Type.String({ description: 'The host on which it is placed.' }),
+  placed: Type.Optional(
+    Type.String({
+      description: 'Why it is on that host; absent if that is not known, or if there was no other.',
+    }),
+  ),
   lease: Type.Optional(lease),
   volume: Type.Optional(
     closed(

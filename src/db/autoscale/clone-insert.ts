@@ -64,7 +64,9 @@ async function insertLike(
     count: 1,
     propose: () => replicaName(master.name, randomSuffix(nameSuffixLength)),
   })
-  const placement = await placeWithRoom(db, master.memoryMb)
+  const { memoryMb, vcpus, serviceUuid, rolloutUuid } = master
+  const group = serviceUuid === null ? undefined : { serviceUuid, rolloutUuid }
+  const placement = await placeWithRoom(db, { memoryMb, vcpus, ...(group && { group }) })
   if ('roomiestMb' in placement) {
     const { neededMb, roomiestMb } = placement
     return {

@@ -63,7 +63,7 @@ export async function recordHeartbeat(
       !isSealed(deps, node.id, { sealed: stored.agentSecret, secret: heartbeat.agentSecret })
     )
       return undefined
-    const { agentUrl, accelerator, memoryMb, volumeMb, imageBytes, version } = heartbeat
+    const { agentUrl, accelerator, memoryMb, cpus = null, volumeMb, imageBytes, version } = heartbeat
     const secret = isReleased ? sealed : stored.agentSecret
     await db
       .updateTable('nodes')
@@ -72,8 +72,9 @@ export async function recordHeartbeat(
         agentSecret: secret,
         accelerator,
         memoryMb,
+        cpus,
         volumeMb,
-        imageBytes: json(imageBytes),
+        ...(imageBytes !== undefined && { imageBytes: json(imageBytes) }),
         version,
         meshKey: heartbeat.mesh?.publicKey ?? null,
         meshEndpoint: heartbeat.mesh?.endpoint ?? null,
@@ -117,9 +118,9 @@ async function addNode(
   )
   if (subnet === undefined)
     throw new Error('every network of 10.64.0.0/10 belongs to a node already, or is in use on this host')
-  const { agentUrl, accelerator, memoryMb, volumeMb, version } = heartbeat
+  const { agentUrl, accelerator, memoryMb, cpus = null, volumeMb, version } = heartbeat
   const { id } = node
-  const given = { id, agentUrl, agentSecret: sealed, accelerator, memoryMb, volumeMb, version, subnet }
+  const given = { id, agentUrl, agentSecret: sealed, accelerator, memoryMb, cpus, volumeMb, version, subnet }
   await db
     .insertInto('nodes')
     .values({ ...given, nextAddress: firstInstanceIndex, heartbeatAt: now })

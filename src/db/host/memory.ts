@@ -15,10 +15,13 @@ function footprints(eb: ExpressionBuilder<Tables, 'nodes'>) {
     .selectFrom('instances')
     .whereRef('instances.nodeId', '=', 'nodes.id')
     .where('instances.state', '<>', constant(InstanceState.Stopped))
-    .select((of) => {
-      const guestMb = of.fn<number>('greatest', ['instances.memoryMb', of.lit(minGuestMemoryMb)])
-      return total(of, of(guestMb, '+', of.lit(vmmMemoryMb))).as('mb')
-    })
+    .select((of) => footprintSum(of).as('mb'))
+}
+
+/** The sum of what `footprintMb` counts for each of the instances that a query selects. */
+export function footprintSum(eb: ExpressionBuilder<Tables, 'instances'>) {
+  const guestMb = eb.fn<number>('greatest', ['instances.memoryMb', eb.lit(minGuestMemoryMb)])
+  return total(eb, eb(guestMb, '+', eb.lit(vmmMemoryMb)))
 }
 
 /**

@@ -81,10 +81,12 @@ export async function insertInstancesWithin(
   const service = await chooseService(db, wanted, suffix)
   const existing = await chooseVolume(db, wanted)
   const sizeMb = madeVolumeMb(wanted)
-  const { memoryMb, userUuid } = wanted
+  const { memoryMb, vcpus, userUuid } = wanted
   const placements = await placeInstances(db, {
     count: names.length,
     memoryMb,
+    vcpus,
+    ...(service !== null && { group: { serviceUuid: service, rolloutUuid: null } }),
     starting: firstState(wanted) === InstanceState.Starting,
     ...(existing && { volume: { existing } }),
     ...(sizeMb !== undefined && { volume: { made: { sizeMb } } }),

@@ -125,6 +125,7 @@ export function newInstanceRow(box: SecretBox, wanted: NewInstances, own: OwnPar
     uuid,
     userUuid: wanted.userUuid,
     nodeId: own.placement.nodeId,
+    placement: own.placement.reason === null ? null : json(own.placement.reason),
     name: own.name,
     image: wanted.image,
     memoryMb: wanted.memoryMb,

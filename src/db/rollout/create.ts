@@ -211,7 +211,11 @@ async function insertNext(
   const [placement] = await placeInstances(db, {
     count: 1,
     memoryMb: after.memoryMb,
+    vcpus: after.vcpus,
     starting: starts,
+    ...(old.serviceUuid !== null && {
+      group: { serviceUuid: old.serviceUuid, rolloutUuid: rollout.uuid },
+    }),
     ...(volume && { volume: { existing: volume } }),
   })
   const { asker } = rollout

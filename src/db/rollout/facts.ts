@@ -62,7 +62,6 @@ export async function readRolloutFacts({ db }: Database, uuid: string): Promise<
       next: next.map(show),
       old: old.map(show),
       asked: new Set(progress.asked),
-      ...(progress.checkedAtMs !== undefined && { checkedAtMs: progress.checkedAtMs }),
       ...(keptUntil !== null && { keptUntilMs: keptUntil.getTime() }),
     },
   }
@@ -109,6 +108,7 @@ function shown(row: InstanceRow, { rollout, pair, words }: Shown): RolloutInstan
     ...(trouble !== undefined && { trouble }),
     passed: check?.passed ?? 0,
     ...(check?.failed !== undefined && { failed: check.failed }),
+    ...(check?.checkedAtMs !== undefined && { checkedAtMs: check.checkedAtMs }),
     hasVolume: !needsVolume || row.volumeUuid !== null,
   }
 }

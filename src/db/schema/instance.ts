@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { PlacementReason } from '../../domain/host/placement.ts'
 import type { HostFailure } from '../../domain/instance/host-work.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
@@ -35,6 +36,11 @@ export const Instance = defineEntity({
       name: 'instances_node_live_index',
       expression:
         "create index instances_node_live_index on instances (node_id, memory_mb) where state <> 'stopped'",
+    },
+    {
+      name: 'instances_node_promised_index',
+      expression:
+        'create index instances_node_promised_index on instances (node_id) include (memory_mb, vcpus)',
     },
     {
       name: 'instances_unstarted_index',
@@ -121,6 +127,8 @@ export const Instance = defineEntity({
     networkUuid: p.uuid(),
     privateIp: p.text(),
     mac: p.text(),
+    /** Why it was placed on its host. Null: nothing is known, or there was no other host. */
+    placement: p.json<PlacementReason>().nullable(),
 
     /** Words by which the user finds the instance. */
     tags: p.json<readonly string[]>().defaultRaw("'[]'"),

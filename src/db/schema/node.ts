@@ -12,6 +12,8 @@ export const Node = defineEntity({
     agentSecret: p.text(),
     accelerator: p.text().$type<NodeHeartbeat['accelerator']>(),
     memoryMb: p.integer(),
+    /** How many processors its VMs share. Null: its agent is of an earlier version and does not tell. */
+    cpus: p.integer().nullable(),
     /** The room for all volumes of the host together, in MiB. */
     volumeMb: p.integer().default(0),
     /** The size of each user's unpacked images, by the user's UUID. */

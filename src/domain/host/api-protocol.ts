@@ -39,13 +39,15 @@ export interface NodeHeartbeat {
   readonly agentSecret: string
   readonly accelerator: 'kvm' | 'tcg' | 'fake'
   readonly memoryMb: number
+  /** How many processors VMs can run on. Absent from an agent of an earlier version. */
+  readonly cpus?: number
   /** Room for volumes in MiB, including the existing ones. The API promises no more than this. */
   readonly volumeMb: number
   /**
    * The bytes of each user's unpacked images by the user's UUID, for the `maxImageOwnersTold` users that have
-   * most.
+   * most. Only full heartbeats have it. Absent: what was told before still holds.
    */
-  readonly imageBytes: Readonly<Record<string, number>>
+  readonly imageBytes?: Readonly<Record<string, number>>
   /**
    * The /16 networks in which other interfaces of the host have addresses. A host that joins gets none of
    * them.
@@ -175,6 +177,20 @@ export const maxImageOwnersTold = 10_000
  */
 export const maxOccupiedSubnetsTold = 64
 
-export const heartbeatIntervalMs = 5_000
-/** How long a host may be silent before it gets no new instances. */
+/** A host that does not answer has to be noticed within `placementSilentAfterMs`. */
+export const heartbeatIntervalMs = 1_000
+/**
+ * One of so many heartbeats is full: the host's disk is read for it, and it tells the room of images, which
+ * may be half a megabyte. The others take one short transaction each.
+ */
+export const fullHeartbeatEvery = 5
+/** The pause before the next heartbeat while the API does not answer. Users may be waiting for the host. */
+export const heartbeatRetryMs = 500
+/** How long a host may be silent before it is shown as silent and gets nothing new. */
 export const nodeSilentAfterMs = 20_000
+/**
+ * How long a host may be silent before other hosts come first for what is new: three heartbeats are missing.
+ * If there is no other host, it is still chosen until `nodeSilentAfterMs`, so that a restart of the one agent
+ * of an installation refuses nothing.
+ */
+export const placementSilentAfterMs = 3_000

@@ -14,6 +14,8 @@ export interface RolloutInstance {
   /** How many checks in a row succeeded, and why the last one failed. */
   readonly passed: number
   readonly failed?: string
+  /** When it was last checked. Absent: not yet. */
+  readonly checkedAtMs?: number
   /** Whether it has the volume that it shares with its counterpart, or there is none. */
   readonly hasVolume: boolean
 }
@@ -53,8 +55,6 @@ export interface RolloutFacts {
   readonly old: readonly RolloutInstance[]
   /** What was asked for in this phase already. */
   readonly asked: ReadonlySet<Asked>
-  /** When instances were last checked. Absent: not yet. */
-  readonly checkedAtMs?: number
   readonly traffic?: StepTraffic
   /** Until when the old version is kept. */
   readonly keptUntilMs?: number
@@ -68,8 +68,8 @@ export type Asked = `${'stop' | 'start'}-${Side}`
 /** What is to be done now. Each is idempotent, or guarded by the phase in the row. */
 export type RolloutMove =
   | { readonly kind: 'wait'; readonly ms: number }
-  /** Check each instance of the side that is not healthy yet. */
-  | { readonly kind: 'check'; readonly side: Side }
+  /** Check these instances of the side, by UUID: those whose check is due. */
+  | { readonly kind: 'check'; readonly side: Side; readonly uuids: readonly string[] }
   /** Make so many more copies of the new version. */
   | { readonly kind: 'grow'; readonly count: number }
   /** Give the new version its share of this step, and watch it. */
@@ -237,17 +237,26 @@ function isLate({ sinceMs, plan }: RolloutFacts, nowMs: number): boolean {
 }
 
 /** Only what is up, or sleeps and can be woken, is worth a check. */
-export function isWorthACheck({ passed, state }: RolloutInstance, { check }: RolloutPlan): boolean {
+function isWorthACheck({ passed, state }: RolloutInstance, { check }: RolloutPlan): boolean {
   return passed < check.times && (state === InstanceState.Running || state === InstanceState.Standby)
 }
 
+/**
+ * How long it is until the next check. Zero or less: the check is due. An instance that was never checked is
+ * due at once, whenever the others were checked.
+ */
+function untilCheckMs({ checkedAtMs }: RolloutInstance, { check }: RolloutPlan, nowMs: number): number {
+  return checkedAtMs === undefined ? 0 : checkedAtMs + check.intervalMs - nowMs
+}
+
 function checked(side: Side, facts: RolloutFacts, nowMs: number): RolloutMove {
-  const { checkedAtMs = 0, plan } = facts
-  const dueMs = checkedAtMs + plan.check.intervalMs - nowMs
-  const isDue = dueMs <= 0 && facts[side].some((one) => isWorthACheck(one, plan))
-  return isDue
-    ? { kind: 'check', side }
-    : { kind: 'wait', ms: Math.max(1, Math.min(lookMs, dueMs <= 0 ? lookMs : dueMs)) }
+  const { plan } = facts
+  const waits = facts[side]
+    .filter((one) => isWorthACheck(one, plan))
+    .map((one) => ({ uuid: one.uuid, ms: untilCheckMs(one, plan, nowMs) }))
+  const due = waits.filter(({ ms }) => ms <= 0)
+  if (due.length > 0) return { kind: 'check', side, uuids: due.map(({ uuid }) => uuid) }
+  return { kind: 'wait', ms: Math.min(lookMs, ...waits.map(({ ms }) => ms)) }
 }
 
 function inSeconds(ms: number): string {

@@ -5,11 +5,20 @@ import type { Asked } from './decision.ts'
  */
 export interface RolloutProgress {
   readonly asked?: readonly Asked[]
-  /** By the instance's UUID: how many checks in a row succeeded, and why the last one failed. */
-  readonly checks?: Readonly<Record<string, { readonly passed: number; readonly failed?: string }>>
-  readonly checkedAtMs?: number
+  /** By the instance's UUID. */
+  readonly checks?: Readonly<Record<string, CheckProgress>>
   /** What gateways counted of the new version. It outlives the phase. */
   readonly traffic?: WatchedTraffic
+}
+
+/** What the checks of one instance found. */
+export interface CheckProgress {
+  /** How many checks in a row succeeded. */
+  readonly passed: number
+  /** Why the last check failed. */
+  readonly failed?: string
+  /** When the last check ended. Absent: the instance was not checked yet, or it could not be started. */
+  readonly checkedAtMs?: number
 }
 
 export interface WatchedTraffic {

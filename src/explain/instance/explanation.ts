@@ -2,6 +2,7 @@ import type { Database } from '../../db/database.ts'
 import { silentSinceOf } from '../../db/host/administration.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import { ownedVolumesOf } from '../../db/volume/search.ts'
+import { placementWords } from '../../domain/host/placement-words.ts'
 import { explain } from '../../domain/instance/explanation.ts'
 import type { Explanation } from '../../domain/instance/explanation.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
@@ -27,6 +28,8 @@ export interface InstanceExplanation extends Explanation {
   /** Why the host's view is missing, if the host was asked and did not answer. */
   readonly trouble?: string
   readonly lease?: HostLeaseView
+  /** Why the instance is on its host. Absent: nothing is known of that. */
+  readonly placed?: string
   /** The explanation of its volume. A healthy volume explains nothing, so it is left out. */
   readonly volume?: Explanation
 }
@@ -42,6 +45,7 @@ export async function instanceExplanation(
   const drainUntilMs = row.state === InstanceState.Draining ? await readDrainUntil(row.uuid) : undefined
   const silentSince = isSilent ? await silentSinceOf(database, row.nodeId) : undefined
   const volume = await troubledVolume(database, row)
+  const placed = placedIn(row)
   const facts = {
     ...factsOf(row),
     ...(drainUntilMs === undefined ? {} : { drainUntilMs }),
@@ -51,8 +55,14 @@ export async function instanceExplanation(
     ...explain(facts, isSilent ? undefined : told, nowMs),
     ...(isSilent ? { trouble: told } : {}),
     ...(isSilent || told === undefined ? {} : { lease: told }),
+    ...(placed === undefined ? {} : { placed }),
     ...(volume === undefined ? {} : { volume }),
   }
+}
+
+function placedIn({ nodeId, placement, volumeUuid }: InstanceRow): string | undefined {
+  const hasVolume = volumeUuid !== null
+  return placementWords({ nodeId, hasVolume, ...(placement !== null && { reason: placement }) })
 }
 
 async function troubledVolume(
@@ -65,9 +75,11 @@ async function troubledVolume(
 }
 
 /** The explanation as text, without the line that says that the host did not answer. */
-export function instanceText({ volume, ...explanation }: InstanceExplanation): string {
-  const text = explanationText(explanation)
-  return volume === undefined ? text : `${text}\nits volume: ${explanationText(volume)}`
+export function instanceText({ placed, volume, ...explanation }: InstanceExplanation): string {
+  const lines = [explanationText(explanation)]
+  if (placed !== undefined) lines.push(`placement: ${placed}`)
+  if (volume !== undefined) lines.push(`its volume: ${explanationText(volume)}`)
+  return lines.join('\n')
 }
 
 /** The line before the text if the host did not answer. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { heartbeatIntervalMs } from '../../domain/host/api-protocol.ts'
+import { fullHeartbeatEvery, heartbeatIntervalMs, heartbeatRetryMs } from '../../domain/host/api-protocol.ts'
 import type { ToldMesh } from '../../domain/host/mesh.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
@@ -32,6 +32,14 @@ async function readIfThere(path: string): Promise<string> {
   }
 }
 
+/** The pauses between two heartbeats: as a rule, and while the API does not answer. */
+interface HeartbeatPauses {
+  readonly intervalMs: number
+  readonly retryMs: number
+}
+
+const protocolPauses: HeartbeatPauses = { intervalMs: heartbeatIntervalMs, retryMs: heartbeatRetryMs }
+
 /**
  * Reports to the API every `heartbeatIntervalMs` that this host lives. The API's first answer assigns the
  * host's network. The assignment is kept on disk, so that an agent can look after its VMs even if it starts
@@ -40,17 +48,20 @@ async function readIfThere(path: string): Promise<string> {
 export class Registration {
   readonly #path: string
   readonly #nodeId: string
-  readonly #beat: () => Promise<NodeAssignment>
+  readonly #beat: (isFull: boolean) => Promise<NodeAssignment>
   readonly #onReassigned: (assigned: NodeAssignment) => void
   readonly #onRefused: () => void
   readonly #isJoined: boolean
   readonly #onMesh: ((told: ToldMesh) => Promise<void>) | undefined
   readonly #log: AgentLog
+  readonly #pauses: HeartbeatPauses
   #inUse: NodeAssignment | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
   /** Whether the API answered the last heartbeat. It is undefined before the first one has ended. */
   #heard: boolean | undefined
+  /** How many heartbeats are due before the next full one. The API may not have what it did not answer. */
+  #untilFull = 0
   /** Why the API does not answer. Only a change of the reason is logged, not every heartbeat that fails. */
   #complaint: string | undefined
 
@@ -58,7 +69,8 @@ export class Registration {
     readonly agentDirectory: string
     readonly nodeId: string
     readonly send: (beat: NodeHeartbeat) => Promise<NodeAssignment>
-    readonly describe: () => Promise<NodeHeartbeat>
+    /** Describes the host. Only what a full heartbeat has may take time. */
+    readonly describe: (isFull: boolean) => Promise<NodeHeartbeat>
     /** Called when the API assigns another network than before. The agent can not go on with the old one. */
     readonly onReassigned: (assigned: NodeAssignment) => void
     /** Called when the mesh is another one than the heartbeat said. */
@@ -68,14 +80,17 @@ export class Registration {
     /** Whether the host joined by an invitation, so that the API knows it by its certificate. */
     readonly isJoined?: boolean
     readonly log: AgentLog
+    /** Absent: those of the protocol. */
+    readonly pauses?: HeartbeatPauses
   }) {
     this.#onMesh = options.onMesh
     this.#isJoined = options.isJoined ?? false
+    this.#pauses = options.pauses ?? protocolPauses
     this.#nodeId = options.nodeId
     this.#onRefused = options.onRefused
     this.#onReassigned = options.onReassigned
     this.#path = join(options.agentDirectory, 'assignment.json')
-    this.#beat = async () => await options.send(await options.describe())
+    this.#beat = async (isFull) => await options.send(await options.describe(isFull))
     this.#log = options.log
   }
 
@@ -100,7 +115,7 @@ export class Registration {
     for (;;) {
       const assigned = await this.#beatOnce()
       if (assigned !== undefined) return assigned
-      await new Promise((resolve) => setTimeout(resolve, heartbeatIntervalMs / 10))
+      await new Promise((resolve) => setTimeout(resolve, this.#pauses.retryMs))
     }
   }
 
@@ -108,9 +123,7 @@ export class Registration {
   start(): void {
     void this.#beatOnce().then(() => {
       if (this.#closed) return
-      // While the API does not answer, the agent sends heartbeats ten times as often, because users may be
-      // waiting for a host.
-      const delayMs = this.heard ? heartbeatIntervalMs : heartbeatIntervalMs / 10
+      const delayMs = this.heard ? this.#pauses.intervalMs : this.#pauses.retryMs
       this.#timer = setTimeout(() => {
         this.start()
       }, delayMs)
@@ -124,7 +137,9 @@ export class Registration {
 
   async #beatOnce(): Promise<NodeAssignment | undefined> {
     try {
-      const assigned = await this.#beat()
+      const isFull = this.#untilFull === 0
+      const assigned = await this.#beat(isFull)
+      this.#untilFull = isFull ? fullHeartbeatEvery - 1 : this.#untilFull - 1
       if (this.#heard !== true) {
         this.#log.info({ node: assigned.nodeId, subnet: assigned.subnet }, 'the API knows this host')
         await writeFile(`${this.#path}.tmp`, JSON.stringify(assigned))
@@ -138,6 +153,7 @@ export class Registration {
       return assigned
     } catch (error) {
       this.#heard = false
+      this.#untilFull = 0
       this.#complain(error)
       if (this.#inUse !== undefined && this.#isRefusal(statusOf(error))) this.#onRefused()
       return undefined

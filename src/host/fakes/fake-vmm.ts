@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { rename } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExitCause } from '../../domain/instance/exit-report.ts'
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
@@ -31,6 +32,8 @@ export interface FakeVmmOptions {
   readonly vms?: FakeVms
   /** The host's memory. Without it the number of VMs has no bound. */
   readonly memory?: HostMemory
+  /** How many processors the host pretends to have. If absent, those of this machine. */
+  readonly processors?: number
   readonly bootMs?: number
   /** The nth start (from 1) throws `BootFailed`. */
   readonly failStart?: number
@@ -74,6 +77,7 @@ export interface FakeVmmOptions {
  */
 export class FakeVmm implements Vmm {
   readonly accelerator = 'fake'
+  readonly processors: number
   readonly vms: FakeVms
   readonly #options: FakeVmmOptions
   readonly #memory: MemoryLedger | undefined
@@ -84,6 +88,7 @@ export class FakeVmm implements Vmm {
 
   constructor(options: FakeVmmOptions = {}) {
     this.#options = options
+    this.processors = options.processors ?? availableParallelism()
     this.vms = options.vms ?? new FakeVms()
     const running = () => this.vms.held()
     const noTemplates = { templatesMb: () => 0, dropTemplates: () => undefined }

@@ -55,6 +55,7 @@ const bootCountsForMs = 10_000
  */
 export class QemuVmm implements Vmm {
   readonly accelerator: 'kvm' | 'tcg'
+  readonly processors: number
   readonly #options: QemuVmmOptions
   readonly #memory: MemoryLedger | undefined
   readonly #keepers: WaitingKeepers
@@ -79,6 +80,7 @@ export class QemuVmm implements Vmm {
     const { processors = availableParallelism() } = options
     this.#options = options
     this.accelerator = options.accelerator
+    this.processors = processors
     this.#memory = options.memory && openLedger(options.memory, this.#vms, options.templates)
     this.#keepers = new WaitingKeepers({
       keeperPath: options.assets.keeperPath,

@@ -16,6 +16,8 @@ import type { HeldVolume } from '../volumes/volumes.ts'
  */
 export interface Vmm {
   readonly accelerator: 'kvm' | 'tcg' | 'fake'
+  /** How many processors its VMs share. */
+  readonly processors: number
   /**
    * Starts the VM and resolves when its application has been entered (for a kernel of the user's own: when
    * its CPUs run). If the VM ends before that, it resolves too, and the exit report has `applicationStarted:

@@ -5,6 +5,7 @@ import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createNodeClient, NodeUnavailable } from '../../../src/control/host-client.ts'
 import { findNode, listNodes } from '../../../src/db/host/hosts.ts'
+import { setCordon } from '../../../src/db/host/administration.ts'
 import type { NodeRecord } from '../../../src/db/host/hosts.ts'
 import { addNode, testAgentSecret, testSecretBox } from '../../support/accounts.ts'
 import { fakeDigest, startTestApi } from '../../support/api-server.ts'
@@ -68,6 +69,8 @@ describe('the API for hosts', () => {
     assert.equal(first.json.nodeId, 'second')
     assert.match(first.json.subnet, /^10\.\d+\.0\.0\/16$/)
     assert.deepEqual((await beat('second', heartbeat)).json, first.json)
+    // Instances of the tests below are placed on the other host.
+    await setCordon(api.database, 'second', true)
   })
 
   it('refuses a heartbeat that is malformed', async () => {
@@ -77,6 +80,8 @@ describe('the API for hosts', () => {
       { ...heartbeat, agentSecret: 'words that no header takes' },
       { ...heartbeat, more: 1 },
       { ...heartbeat, agentUrl: 'file:///' },
+      { ...heartbeat, cpus: 0 },
+      { ...heartbeat, cpus: 1.5 },
       { ...heartbeat, imageBytes: { somebody: 1 } },
       { ...heartbeat, imageBytes: { [user.uuid]: -1 } },
     ]) {

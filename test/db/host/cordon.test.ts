@@ -54,7 +54,7 @@ describe('cordoned hosts', () => {
     assert.deepEqual(await hostsOf({ autostart: true, volume: { made: { sizeMb: 64 }, mount } }), ['small'])
     assert.equal((await newVolume()).nodeId, 'small')
     await setCordon(database, 'big', false)
-    assert.deepEqual(await hostsOf({ replicas: 1 }), ['big', 'big'])
+    assert.deepEqual(await hostsOf({ replicas: 1 }), ['big', 'small'])
     assert.equal((await newVolume()).nodeId, 'big')
   })
 

@@ -5,6 +5,7 @@ import type { NewInstances } from '../../../src/db/instance/new-instances.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { markDeleted } from '../../../src/db/instance/instances.ts'
+import type { InstanceRow } from '../../../src/db/instance/row.ts'
 import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../../src/db/host/instances.ts'
 import { overlookNodes, releaseNode, removeNode } from '../../../src/db/host/administration.ts'
 import { findNode, isNodeSecret, listNodes, recordHeartbeat } from '../../../src/db/host/hosts.ts'
@@ -103,6 +104,22 @@ describe('hosts', () => {
     assert.deepEqual([await usedMb(user.uuid), await usedMb(bob.uuid)], [1, 0])
   })
 
+  it('have told of their images what they told last, if a heartbeat says nothing of it', async () => {
+    await hearNode(database, { id: 'a', imageBytes: { [user.uuid]: 7 * 2 ** 20 } })
+    await beat('a', testAgentSecret('a'))
+    assert.equal((await readQuotas(database, user.uuid))?.used.imageMb, 7)
+  })
+
+  it('tell how many processors they have, or do not if their agent is older', async () => {
+    const cpus = async () => (await database.db.selectFrom('nodes').select('cpus').executeTakeFirst())?.cpus
+    await hearNode(database, { id: 'a', cpus: 4 })
+    assert.equal(await cpus(), 4)
+    await hearNode(database, { id: 'a', cpus: 8 })
+    assert.equal(await cpus(), 8)
+    await hearNode(database, { id: 'a' })
+    assert.equal(await cpus(), null)
+  })
+
   it('are known with the secret of their agent, which no column holds in clear', async () => {
     await addNode(database, { id: 'a' })
     assert.equal((await findNode(deps(), 'a'))?.agentSecret, testAgentSecret('a'))
@@ -124,7 +141,6 @@ describe('hosts', () => {
         accelerator: 'tcg',
         memoryMb: 1,
         volumeMb: 2,
-        imageBytes: {},
         occupiedSubnets,
         version: '',
       },
@@ -203,14 +219,14 @@ describe('hosts', () => {
     assert.equal(row?.nodeId, 'small')
   })
 
-  it('share instances by the memory that is free', async () => {
+  it('share instances by the share of their memory that is free', async () => {
     await addNode(database, { id: 'a', memoryMb: 4_096 })
     await addNode(database, { id: 'b', memoryMb: 6_144 })
-    const first = await create({ autostart: true, memoryMb: 1_024, replicas: 3 })
-    const second = await create({ autostart: true, memoryMb: 1_024, replicas: 1 })
-    const on = (id: string) => [...first, ...second].filter((row) => row.nodeId === id).length
+    const rows: InstanceRow[] = []
+    for (let count = 0; count < 6; count++) rows.push(...(await create({ autostart: true, memoryMb: 1_024 })))
+    const on = (id: string) => rows.filter((row) => row.nodeId === id).length
     assert.deepEqual([on('a'), on('b')], [2, 4])
-    assert.ok(second.every((row) => row.privateIp.startsWith(row.nodeId === 'a' ? '10.64.' : '10.65.')))
+    assert.ok(rows.every((row) => row.privateIp.startsWith(row.nodeId === 'a' ? '10.64.' : '10.65.')))
   })
 
   it('get the launch spec of their own instances that are not deleted, and of no others', async () => {

@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert'
+import { setCordon } from '../../../src/db/host/administration.ts'
 import { openEnv } from '../../../src/db/instance/row.ts'
 import { listRollouts, findUnstartedRollouts, markRolloutStarted } from '../../../src/db/rollout/records.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
-import { testSecretBox } from '../../support/accounts.ts'
+import { addNode, testSecretBox } from '../../support/accounts.ts'
 import { rolloutRows, testPlan, withVersion } from '../../support/rollout-rows.ts'
 
 const mount = { at: '/data', readonly: true }
@@ -41,6 +42,18 @@ describe('a rollout that is created', () => {
     assert.deepEqual(openEnv(testSecretBox, next!), { MODE: 'fast', VERSION: 'two' })
     assert.deepEqual(openEnv(testSecretBox, await row(web!)), { MODE: 'fast', VERSION: 'one' })
     assert.notEqual(next!.privateIp, web!.privateIp)
+  })
+
+  it('spreads the new version over hosts, wherever the old one is', async () => {
+    const service = await published(await newUser(), { replicas: 1 })
+    const ids = ['second', 'third']
+    for (const id of ids) await addNode(rows.database(), { id, memoryMb: 2_048 })
+    const { instances } = await begun(service)
+    const [first, second] = instances.map(({ nodeId }) => nodeId)
+    assert.equal(first, 'local', 'the old version, which is there, does not count')
+    assert.notEqual(second, first)
+    assert.equal(instances[1]?.placement?.kind, 'spread')
+    for (const id of ids) await setCordon(rows.database(), id, true)
   })
 
   it('divides the service without giving the new version anything yet', async () => {

@@ -85,16 +85,41 @@ describe('a look at a rollout', () => {
     ] as const
     scene.script.check = (_instance, nth) => results[nth - 1]!
     const seen: unknown[] = []
+    const beganMs = Date.now()
     for (const index of results.keys()) {
-      await look(of, { nowMs: () => Date.now() + index * intervalMs * 2 })
+      await look(of, { nowMs: () => beganMs + index * intervalMs })
       seen.push((await rollout(of)).progress.checks?.[next!.uuid])
     }
+    const at = (index: number) => ({ checkedAtMs: beganMs + index * intervalMs })
     assert.deepEqual(seen, [
-      { passed: 1 },
-      { passed: 0, failed: 'it answers 500' },
-      { passed: 0, failed: `its host ${next!.nodeId} does not answer` },
-      { passed: 1 },
+      { passed: 1, ...at(0) },
+      { passed: 0, failed: 'it answers 500', ...at(1) },
+      { passed: 0, failed: `its host ${next!.nodeId} does not answer`, ...at(2) },
+      { passed: 1, ...at(3) },
     ])
+  })
+
+  it('checks an instance as soon as it is up, whenever the others were checked', async () => {
+    const service = await published(await newUser(), { replicas: 2 })
+    const check = { ...testPlan.check, times: 2 }
+    const { rollout: of, instances } = await begun(service, { plan: { check } })
+    const beganMs = Date.now()
+    const checkedAt = async (afterMs: number): Promise<readonly string[]> => {
+      const before = scene.script.checks.length
+      await look(of, { nowMs: () => beganMs + afterMs })
+      return scene.script.checks.slice(before).map(({ uuid }) => uuid)
+    }
+    const [first, second, third] = instances.map(({ uuid }) => uuid)
+    await runs(instances[0]!)
+    assert.deepEqual(await checkedAt(0), [first])
+    await runs(instances[1]!)
+    assert.deepEqual(await checkedAt(10), [second])
+    await runs(instances[2]!)
+    assert.deepEqual(await checkedAt(20), [third])
+    assert.deepEqual(await checkedAt(intervalMs), [first])
+    assert.deepEqual(await checkedAt(intervalMs + 19), [second])
+    assert.deepEqual(await checkedAt(intervalMs + 20), [third])
+    assert.equal((await rollout(of)).phase, 'baking')
   })
 
   it('goes back from a version that is not healthy in time, with the reason, and is over', async () => {

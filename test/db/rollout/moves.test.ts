@@ -49,8 +49,8 @@ describe('the moves of a rollout', () => {
   it('keep the checks from one step to the next, and forget what else was seen', async () => {
     const service = await published(await newUser())
     const { rollout: of, instances } = await begun(service, { plan: { canary: [10, 100] } })
-    const checks = { [instances[0]!.uuid]: { passed: 2 } }
-    await noteProgress(rows.database(), of, () => ({ checks, asked: ['start-next'], checkedAtMs: 5 }))
+    const checks = { [instances[0]!.uuid]: { passed: 2, checkedAtMs: 5 } }
+    await noteProgress(rows.database(), of, () => ({ checks, asked: ['start-next'] }))
     await move(of, give)
     assert.deepEqual((await rollout(of)).progress, { checks })
     await noteProgress(rows.database(), await rollout(of), (before) => ({ ...before, counted: {} }))

@@ -63,11 +63,11 @@ describe('volumes and hosts', () => {
     return { kind: 'no-volume-room', sizeMb, count, roomiestMb }
   }
 
-  it('bring a volume to the host with most room', async () => {
+  it('bring a volume to the host that has the largest share of its room left with it', async () => {
     await addHosts({ a: [100, 100], b: [1_000, 70], c: [10, 90] })
     const hosts = []
     for (const sizeMb of [20, 20, 20, 20]) hosts.push((await created(sizeMb)).nodeId)
-    assert.deepEqual(hosts, ['a', 'c', 'a', 'b'])
+    assert.deepEqual(hosts, ['a', 'c', 'b', 'a'])
   })
 
   it('give no more room than they have, and say how much that is', async () => {
@@ -129,10 +129,10 @@ describe('volumes and hosts', () => {
     )
   })
 
-  it('get an instance with a new volume if they have room for both and the most free memory', async () => {
+  it('get an instance with a new volume if they have room for both, and most of what is scarcer', async () => {
     await addHosts({ a: [10_000, 15], b: [2_000, 100], c: [1_000, 100] })
     assert.deepEqual(await hostsOf(made(16)), ['b'])
-    assert.deepEqual(await hostsOf(made(15)), ['a'])
+    assert.deepEqual(await hostsOf(made(15)), ['c'], 'it would take all room of a')
     assert.deepEqual(await hostsOf({}), ['a'])
   })
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../../src/host/agent/api-client.ts'
 import { loadAgentSecret, Registration } from '../../../src/host/agent/registration.ts'
+import { until } from '../../support/until.ts'
 
 describe('the registration of a host', () => {
   let directory: string
@@ -37,6 +38,7 @@ describe('the registration of a host', () => {
     reassigned: Promise<string>
     refused: Promise<void>
     complaints: string[]
+    full: boolean[]
   } {
     let calls = 0
     let tell: (subnet: string) => void
@@ -44,6 +46,7 @@ describe('the registration of a host', () => {
     let refuse: () => void
     const refused = new Promise<void>((resolve) => (refuse = resolve))
     const complaints: string[] = []
+    const full: boolean[] = []
     const registration = new Registration({
       agentDirectory: directory,
       nodeId: 'local',
@@ -54,8 +57,9 @@ describe('the registration of a host', () => {
         if (typeof answer === 'number') throw new ApiError('refused', { status: answer })
         return await Promise.resolve(answer)
       },
-      describe: async () =>
-        await Promise.resolve({
+      describe: async (isFull) => {
+        full.push(isFull)
+        return await Promise.resolve({
           agentUrl: '',
           agentSecret: '',
           accelerator: 'fake',
@@ -64,25 +68,42 @@ describe('the registration of a host', () => {
           imageBytes: {},
           occupiedSubnets: [],
           version: '',
-        }),
+        })
+      },
       onReassigned: ({ subnet }) => {
         tell(subnet)
       },
       onRefused: () => {
         refuse()
       },
+      pauses: { intervalMs: 1, retryMs: 1 },
       log: {
         info: () => undefined,
         error: () => undefined,
         warn: (_, message) => void complaints.push(message),
       },
     })
-    return { registration, reassigned, refused, complaints }
+    return { registration, reassigned, refused, complaints, full }
   }
 
   it('waits for its first assignment and keeps it for agents that start while the API is away', async () => {
     assert.deepEqual(await register([undefined, assignment]).registration.assignment(), assignment)
     assert.deepEqual(await register([undefined]).registration.assignment(), assignment)
+  })
+
+  it('says all that it can at first, after a failure, and at every fifth heartbeat', async () => {
+    const { registration, full } = register([
+      ...Array.from({ length: 7 }, () => assignment),
+      undefined,
+      assignment,
+    ])
+    registration.start()
+    const expected = [true, false, false, false, false, true, false, false, true, false, false, false]
+    await until('so many heartbeats are sent', async () => full.length >= expected.length, {
+      limitMs: 10_000,
+    })
+    registration.stop()
+    assert.deepEqual(full.slice(0, expected.length), expected)
   })
 
   it('reports an assignment that differs from the one in use', async () => {

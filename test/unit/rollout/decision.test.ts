@@ -71,7 +71,12 @@ function after(now: RolloutFacts, move: RolloutMove, nowMs: number): RolloutFact
   })
   switch (move.kind) {
     case 'check':
-      return { ...each(move.side, { passed: (now[move.side][0]?.passed ?? 0) + 1 }), checkedAtMs: nowMs }
+      return {
+        ...now,
+        [move.side]: now[move.side].map((one) =>
+          move.uuids.includes(one.uuid) ? { ...one, passed: one.passed + 1, checkedAtMs: nowMs } : one,
+        ),
+      }
     case 'grow':
       return { ...now, next: [...now.next, instance(`next-${now.next.length}`)] }
     case 'give':
@@ -123,6 +128,57 @@ describe('the decisions of a rollout', () => {
     const moves = lead(facts({ wanted: 3 }), [RolloutPhase.Kept])
     assert.deepEqual(moves[0], { kind: 'grow', count: 2 })
     assert.ok(kindsOf(moves).indexOf('check') < kindsOf(moves).indexOf('give'))
+  })
+
+  it('check an instance at once when it is up, whenever the others were checked', () => {
+    const { intervalMs } = plan.check
+    const next = [instance('early', { checkedAtMs: beganMs }), instance('late')]
+    const at = (nowMs: number) => decideRollout(facts({ wanted: 2, next }), nowMs)
+    const late = { kind: 'check', side: 'next', uuids: ['late'] }
+    assert.deepEqual(at(beganMs), late)
+    assert.deepEqual(at(beganMs + intervalMs - 1), late)
+    assert.deepEqual(at(beganMs + intervalMs), { ...late, uuids: ['early', 'late'] })
+  })
+
+  it('wait for what is left of the interval of the instance whose check is due first', () => {
+    const { intervalMs } = plan.check
+    const next = [100, 300].map((ago) => instance(`next-${ago}`, { checkedAtMs: beganMs - ago }))
+    const waits = (more: Partial<RolloutFacts>, afterMs: number) =>
+      decideRollout(facts({ wanted: 2, next, ...more }), beganMs + afterMs)
+    assert.deepEqual(waits({}, 0), { kind: 'wait', ms: 500 }, 'no longer than the pause between two looks')
+    assert.deepEqual(waits({}, intervalMs - 310), { kind: 'wait', ms: 10 })
+    assert.equal(waits({}, intervalMs - 300).kind, 'check')
+    const healthy = next.map((one, index) => (index === 1 ? { ...one, passed: 1 } : one))
+    assert.equal(waits({ next: healthy }, intervalMs - 300).kind, 'wait', 'what is healthy is not due')
+    const starting = next.map((one) => ({ ...one, state: InstanceState.Starting }))
+    assert.equal(waits({ next: starting }, intervalMs).kind, 'wait', 'what is not up is not due')
+  })
+
+  it('keep the interval between the checks of each instance that needs several', () => {
+    const often = { ...plan, check: { ...plan.check, times: 3 } }
+    let now = facts({ plan: often, wanted: 2, next: [instance('one'), instance('two')] })
+    const checkedAt: Record<string, number[]> = { one: [], two: [] }
+    let nowMs = beganMs
+    for (let move = decideRollout(now, nowMs); move.kind !== 'give'; move = decideRollout(now, nowMs)) {
+      if (move.kind === 'wait') nowMs += Math.min(move.ms, 370)
+      else if (move.kind === 'check') for (const uuid of move.uuids) checkedAt[uuid]!.push(nowMs - beganMs)
+      now = after(now, move, nowMs)
+      // The second instance comes up later than the first.
+      const isUp = nowMs >= beganMs + 400
+      now = {
+        ...now,
+        next: now.next.map((one) =>
+          one.name === 'two' ? { ...one, state: isUp ? InstanceState.Running : InstanceState.Starting } : one,
+        ),
+      }
+    }
+    for (const [name, times] of Object.entries(checkedAt)) {
+      assert.equal(times.length, 3, name)
+      assert.ok(
+        times.slice(1).every((ms, index) => ms - times[index]! >= often.check.intervalMs),
+        `${name}: ${times.join(', ')}`,
+      )
+    }
   })
 
   it('hand a volume over while requests wait, and never have both versions up with it', () => {

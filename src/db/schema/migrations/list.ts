@@ -13,6 +13,7 @@ import { Migration20261127060000_scheduled_rollouts } from './20261127060000-sch
 import { Migration20261127070000_replaced_instances } from './20261127070000-replaced-instances.ts'
 import { Migration20261127080000_joined_hosts } from './20261127080000-joined-hosts.ts'
 import { Migration20261127090000_mesh } from './20261127090000-mesh.ts'
+import { Migration20261127100000_placements } from './20261127100000-placements.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -33,4 +34,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261127070000_replaced_instances', class: Migration20261127070000_replaced_instances },
   { name: 'Migration20261127080000_joined_hosts', class: Migration20261127080000_joined_hosts },
   { name: 'Migration20261127090000_mesh', class: Migration20261127090000_mesh },
+  { name: 'Migration20261127100000_placements', class: Migration20261127100000_placements },
 ]
