@@ -1,13 +1,5 @@
 import { chmod, readFile, stat } from 'node:fs/promises'
-import {
-  agentUid,
-  bridgeMac,
-  hostPart,
-  ownerUid,
-  planAddresses,
-  subnetPrefixLength,
-  tapName,
-} from './address-plan.ts'
+import { agentUid, bridgeMac, hostPart, ownerUid, planAddresses, tapName } from './address-plan.ts'
 import type { AddressPlan } from './address-plan.ts'
 import { CommandError, Commands } from './commands.ts'
 import type { ConnectionTable } from './connection-table.ts'
@@ -32,7 +24,7 @@ export interface TapNetworkOptions {
    * The agent's directory. Names on the host are made from it, so that two agents do not use the same ones.
    */
   readonly directory: string
-  /** The /16 of this host's instances. */
+  /** The network of this host's instances: a /20 or a /16. */
   readonly subnet: string
   /** Whether instances may reach the outside. It works only if the host has a default route. */
   readonly outbound?: boolean
@@ -112,10 +104,10 @@ export class TapNetwork implements Network {
   /** Throws `SubnetOccupied` if another interface of the host has an address in the subnet. */
   async open(): Promise<void> {
     await this.#openDevice()
-    const { bridge, hostAddress, subnet } = this.#plan
+    const { bridge, hostAddress, subnet, prefixLength } = this.#plan
     refuseOccupied(subnet, await occupiedSubnets(this.#commands, this.#options.directory))
     if (!(await this.#interfaces()).has(bridge)) await this.#ip([`link add ${bridge} type bridge`])
-    const wanted = `${hostAddress}/${String(subnetPrefixLength)}`
+    const wanted = `${hostAddress}/${String(prefixLength)}`
     const addresses = await this.#commands.run(['ip', '-o', '-4', 'addr', 'show', 'dev', bridge])
     await this.#ip([
       `link set ${bridge} addrgenmode none address ${bridgeMac(this.#plan)}`,
@@ -283,7 +275,7 @@ export class TapNetwork implements Network {
       interfaceName: tapName(this.#plan, nic.ip),
       ownerUid: ownerUid(this.#plan, nic.ip),
       ip: nic.ip,
-      prefixLength: subnetPrefixLength,
+      prefixLength: this.#plan.prefixLength,
       gateway: this.#plan.hostAddress,
       nameserver: this.#plan.hostAddress,
       mac: nic.mac,
