@@ -42,8 +42,6 @@ export interface ConnectedNetwork {
   readonly network: Network
   /** Absent if instances have no private network. */
   readonly dns?: PrivateDns
-  /** The host's address in its instances' network. Absent if the network is not on the machine. */
-  readonly hostAddress?: string
 }
 
 /** The memory of a fake host. Fake VMs cost nothing, so this is enough for any load test. */
@@ -164,7 +162,7 @@ async function chooseNetwork(
       warn,
       ...(nameserver === undefined ? {} : { nameserver }),
     })
-    return { network, dns, hostAddress: network.hostAddress }
+    return { network, dns }
   }
 }
 

@@ -119,7 +119,7 @@ const registration = new Registration({
 })
 
 const assignment = registration.assignment()
-const { network, dns, hostAddress } = drivers.network((await assignment).subnet)
+const { network, dns } = drivers.network((await assignment).subnet)
 try {
   await network.open()
 } catch (error) {
@@ -128,7 +128,7 @@ try {
   process.exit(1)
 }
 metrics.showNetwork(async () => await network.load())
-const mesh = await openMesh(settings, hostAddress, log)
+const mesh = await openMesh(settings, network, log)
 await dns?.open()
 
 const temporal = {

@@ -25,11 +25,12 @@ export async function readMachinesFile(path: string): Promise<readonly MeshMachi
 
 function isMachine(value: unknown): value is MeshMachine {
   if (!isJsonObject(value)) return false
-  const { address, publicKey, endpoint, networks } = value
+  const { address, publicKey, endpoint, networks, gateway } = value
   return (
     typeof address === 'string' &&
     typeof publicKey === 'string' &&
     (endpoint === undefined || typeof endpoint === 'string') &&
+    (gateway === undefined || typeof gateway === 'boolean') &&
     Array.isArray(networks) &&
     networks.every((network) => typeof network === 'string')
   )

@@ -16,6 +16,8 @@ export interface MeshMachine {
   readonly endpoint?: string
   /** The networks behind the machine, and single addresses as a /32. No other machine may use them. */
   readonly networks: readonly string[]
+  /** Whether a gateway runs there. It may open connections to every instance of every host. */
+  readonly gateway?: boolean
 }
 
 /**

@@ -30,6 +30,8 @@ const hashDigits = 6
 export interface AddressPlan {
   readonly hash: string
   readonly bridge: string
+  /** The interface by which the host is in the mesh. */
+  readonly mesh: string
   readonly table: string
   readonly tapPrefix: string
   readonly subnet: string
@@ -52,6 +54,7 @@ export function planAddresses(options: { readonly directory: string; readonly su
   return {
     hash,
     bridge: bridgeName(options.directory),
+    mesh: meshInterfaceName(options.directory),
     table: `roost_${hash}`,
     tapPrefix: `rt${hash}`,
     subnet: options.subnet,

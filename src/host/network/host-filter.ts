@@ -62,8 +62,18 @@ export class HostFilter {
    * networks.
    */
   async forward(): Promise<void> {
-    if (this.#outbound === undefined) return
-    const names = [this.#options.plan.bridge, this.#outbound.uplink]
+    if (this.#outbound !== undefined) await this.#forwardBetween(this.#outbound.uplink)
+  }
+
+  /** The same for the way into the mesh. An interface of the mesh that does not exist yet is left out. */
+  async forwardMesh(): Promise<void> {
+    const { commands, plan } = this.#options
+    const links = await commands.run(['ip', '-o', 'link', 'show', 'up'])
+    if (links.includes(`: ${plan.mesh}: `)) await this.#forwardBetween(plan.mesh)
+  }
+
+  async #forwardBetween(other: string): Promise<void> {
+    const names = [this.#options.plan.bridge, other]
     const files = names.map((name) => `/proc/sys/net/ipv4/conf/${name}/forwarding`)
     await this.#options.commands.run(['tee', ...files], '1\n')
   }
