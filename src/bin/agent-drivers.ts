@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { HostMemory } from '../domain/host/memory-room.ts'
 import { kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
-import { isHostSubnet } from '../domain/host/private-address.ts'
+import { isAmongHosts } from '../domain/host/private-address.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
 import { DiskRoom, endlessDisk } from '../host/disk-room.ts'
@@ -181,7 +181,7 @@ async function chooseNetwork(
 export async function subnetsInUse({ vmm, agentDir }: Settings): Promise<readonly string[]> {
   if (vmm === 'fake' || process.getuid?.() !== 0) return []
   const occupied = await occupiedSubnets(new Commands(), agentDir)
-  return [...new Set(occupied.map(({ subnet }) => subnet).filter(isHostSubnet))]
+  return [...new Set(occupied.map(({ subnet }) => subnet).filter(isAmongHosts))]
 }
 
 /**

@@ -49,7 +49,7 @@ export async function openMesh({
   const apply = async (told: ToldMesh): Promise<void> => {
     const changes = await mesh.apply(told.machines)
     if (changes.length > 0) log.info({ changes }, 'the mesh has changed')
-    await network.openToMesh(told.gateways)
+    await network.tellMesh({ gateways: told.gateways, instances: new Map() })
     revision = told.revision
   }
   const kept: KeptMesh = {

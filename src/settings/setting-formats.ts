@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import path from 'node:path'
+import { hostNetwork } from '../domain/host/private-address.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
 
@@ -227,11 +228,12 @@ export function asNetworks(text: string, name: string): readonly string[] {
   })
 }
 
-/** Reads an IPv4 network of 16 bits, such as `10.64.0.0/16`. */
+/** Reads the IPv4 network of a host, such as `10.64.16.0/20`. */
 export function asSubnet(text: string, name: string): string {
-  const octets = /^(\d{1,3})\.(\d{1,3})\.0\.0\/16$/.exec(text)
-  if (!octets || Number(octets[1]) > 255 || Number(octets[2]) > 255) {
-    throw new SettingError(`${name} is '${text}'; it has to be a network with 16 bits, such as 10.64.0.0/16`)
+  if (hostNetwork(text) === undefined) {
+    throw new SettingError(
+      `${name} is '${text}'; it has to be a network with 20 bits, such as 10.64.16.0/20, or with 16, such as 10.64.0.0/16`,
+    )
   }
   return text
 }

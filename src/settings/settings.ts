@@ -8,6 +8,7 @@ import {
   defaultChangesPerMinute,
   defaultRequestsPerSecond,
 } from '../contract/limits.ts'
+import { numberedSubnet } from '../domain/host/private-address.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
 import { defaultSleepsPerMinute } from '../domain/standby/scale-to-zero.ts'
 import { defaultOrderPace } from '../domain/certificate/order-pace.ts'
@@ -179,9 +180,9 @@ export const settingsTable = {
     meaning: '`auto` uses KVM if a probe shows that it works, else emulation (`tcg`).',
   }),
   vmSubnet: setting('ROOST_VM_SUBNET', read.asSubnet, (base) => subnetOf(base.dataDir), {
-    defaultText: 'a /16 of 10.64.0.0/10 derived from the data directory',
+    defaultText: 'a /20 of 10.64.0.0/10 derived from the data directory',
     meaning:
-      'IPv4 network of the instances of the first host. If the host has an address in it already, the host gets the next free /16.',
+      'IPv4 network of the instances of the first host, a /20 or a /16. If it is in use already, the host gets the next free /20. A host keeps the network that it has.',
   }),
   vmEgress: setting('ROOST_VM_EGRESS', read.asSwitch, (base) => base.machine.networkDevices, {
     defaultText: 'on as root, else off',
@@ -388,10 +389,9 @@ function gatewayHostOf({ metroDomain }: Base): string | undefined {
 }
 
 /**
- * Stacks on one host should not share a network. So the second octet, 64 to 127, follows from the directory.
- * Two directories have the same octet with a probability of 1 in 64; then the later one gets another network.
+ * Stacks on one host should not share a network. So the network, one of 1024, follows from the directory. If
+ * two directories have the same one, the later stack gets another network.
  */
 function subnetOf(directory: string): string {
-  const octet = createHash('sha256').update(directory).digest().readUInt8(0) % 64
-  return `10.${64 + octet}.0.0/16`
+  return numberedSubnet(createHash('sha256').update(directory).digest().readUInt16BE(0))
 }

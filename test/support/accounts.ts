@@ -41,7 +41,7 @@ export async function hearNode(database: Database, node: TestNode = {}): Promise
   const id = node.id ?? 'local'
   const assignment = await recordHeartbeat(
     { database, secretBox: testSecretBox },
-    { id, firstSubnet: '10.64.0.0/16' },
+    { id, firstSubnet: '10.64.0.0/20' },
     {
       agentUrl: node.agentUrl ?? 'http://127.0.0.1:7171',
       agentSecret: node.agentSecret ?? testAgentSecret(id),

@@ -162,7 +162,7 @@ export async function startTestApi(
       changesPerMinute: 1_000_000,
       joinToken: 'the-join-token-of-the-tests',
       gatewayToken: testGatewayToken,
-      firstSubnet: '10.64.0.0/16',
+      firstSubnet: '10.64.0.0/20',
       handlingTimeoutMs,
       // A fake volume is made at once or never, so a longer wait would change nothing.
       makingVolumesMs: 20,

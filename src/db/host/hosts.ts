@@ -112,10 +112,10 @@ async function addNode(
   const added = await storedNode(db, node.id)
   if (added) return added
   const nodes = await db.selectFrom('nodes').select('subnet').execute()
-  const subnet = freeSubnet(
-    node.firstSubnet,
-    new Set([...nodes.map((other) => other.subnet), ...heartbeat.occupiedSubnets]),
-  )
+  const subnet = freeSubnet(node.firstSubnet, [
+    ...nodes.map((other) => other.subnet),
+    ...heartbeat.occupiedSubnets,
+  ])
   if (subnet === undefined)
     throw new Error('every network of 10.64.0.0/10 belongs to a node already, or is in use on this host')
   const { agentUrl, accelerator, memoryMb, cpus = null, volumeMb, version } = heartbeat

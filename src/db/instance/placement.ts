@@ -148,8 +148,9 @@ function refusalOf(
 async function takeAddresses(db: Db, node: Candidate, count: number): Promise<readonly string[] | undefined> {
   const free: number[] = []
   let from = node.nextAddress
-  for (let seen = 0; seen < addressesPerSubnet && free.length < count; seen += addressWindow) {
-    const window = addressIndexes(from, Math.min(addressWindow, addressesPerSubnet - seen))
+  const all = addressesPerSubnet(node.subnet)
+  for (let seen = 0; seen < all && free.length < count; seen += addressWindow) {
+    const window = addressIndexes(node.subnet, from, Math.min(addressWindow, all - seen))
     const taken = await takenAddresses(db, node, window)
     free.push(...window.filter((index) => !taken.has(privateAddress(node.subnet, index))))
     from = (window.at(-1) ?? from) + 1

@@ -49,8 +49,8 @@ export interface NodeHeartbeat {
    */
   readonly imageBytes?: Readonly<Record<string, number>>
   /**
-   * The /16 networks in which other interfaces of the host have addresses. A host that joins gets none of
-   * them.
+   * The networks in which other interfaces of the host have addresses. A host that joins gets a network that
+   * overlaps none of them.
    */
   readonly occupiedSubnets: readonly string[]
   readonly version: string
@@ -62,7 +62,7 @@ export interface NodeHeartbeat {
 
 export interface NodeAssignment {
   readonly nodeId: string
-  /** The IPv4 network of this host's instances, such as `10.64.0.0/16`; its first address is the host's. */
+  /** The IPv4 network of this host's instances, such as `10.64.0.0/20`; its first address is the host's. */
   readonly subnet: string
   /** The mesh, if it is another one than the host knows. */
   readonly mesh?: ToldMesh
@@ -173,9 +173,9 @@ export interface LoadCounters {
 export const maxImageOwnersTold = 10_000
 /**
  * The most occupied subnets in one heartbeat. No more can matter: hosts get networks of 10.64.0.0/10, which
- * has 64.
+ * has 1024 of a /20.
  */
-export const maxOccupiedSubnetsTold = 64
+export const maxOccupiedSubnetsTold = 1_024
 
 /** A host that does not answer has to be noticed within `placementSilentAfterMs`. */
 export const heartbeatIntervalMs = 1_000

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
-
-/** The prefix length of a host's network. The last 16 bits of an address name an instance on this host. */
-export const subnetPrefixLength = 16
+import { ipv4Number } from '../../domain/host/ipv4-network.ts'
+import {
+  firstInstanceIndex,
+  hostAddressIndex,
+  hostNetwork,
+  lastInstanceIndex,
+  privateAddress,
+} from '../../domain/host/private-address.ts'
 
 /**
  * The uids of VM processes begin here. Neither people nor containers get uids from here on (systemd leaves
@@ -25,11 +30,12 @@ const hashDigits = 6
 export interface AddressPlan {
   readonly hash: string
   readonly bridge: string
-  /** The interface of the mesh. It exists if the installation has several machines. */
+  /** The interface by which the host is in the mesh. */
   readonly mesh: string
   readonly table: string
   readonly tapPrefix: string
   readonly subnet: string
+  readonly prefixLength: number
   readonly hostAddress: string
 }
 
@@ -38,11 +44,10 @@ export class AddressError extends Error {
 }
 
 export function planAddresses(options: { readonly directory: string; readonly subnet: string }): AddressPlan {
-  const [address = '', length] = options.subnet.split('/')
-  const bits = addressBits(address)
-  if (Number(length) !== subnetPrefixLength || (bits & 0xffff) !== 0) {
+  const network = hostNetwork(options.subnet)
+  if (network === undefined) {
     throw new AddressError(
-      `the network of a host's instances must be a /16 such as 10.64.0.0/16, not ${options.subnet}`,
+      `the network of a host's instances must be a /20 such as 10.64.16.0/20, or a /16, not ${options.subnet}`,
     )
   }
   const hash = directoryHash(options.directory)
@@ -53,7 +58,8 @@ export function planAddresses(options: { readonly directory: string; readonly su
     table: `roost_${hash}`,
     tapPrefix: `rt${hash}`,
     subnet: options.subnet,
-    hostAddress: formatAddress(bits + 1),
+    prefixLength: network.prefixLength,
+    hostAddress: privateAddress(options.subnet, hostAddressIndex),
   }
 }
 
@@ -77,13 +83,14 @@ export function directoryHash(directory: string): string {
   return createHash('sha256').update(directory).digest('hex').slice(0, hashDigits)
 }
 
-/** The last 16 bits of an instance's address. Throws if the address is not in this host's network. */
-export function hostPart(plan: AddressPlan, ip: string): number {
-  const bits = addressBits(ip)
-  const network = addressBits(plan.subnet.split('/')[0] ?? '')
-  const part = bits - network
-  if (part < 2 || part > 0xfffe)
-    throw new AddressError(`${ip} is not an instance's address in ${plan.subnet}`)
+/**
+ * The index of an instance's address in this host's network. It has 16 bits at most. Throws if the address is
+ * not an instance's in this network.
+ */
+export function hostPart({ subnet }: AddressPlan, ip: string): number {
+  const part = (ipv4Number(ip) ?? 0) - (hostNetwork(subnet)?.first ?? 0)
+  if (part < firstInstanceIndex || part > lastInstanceIndex(subnet))
+    throw new AddressError(`${ip} is not an instance's address in ${subnet}`)
   return part
 }
 
@@ -101,16 +108,4 @@ export function ownerUid(plan: AddressPlan, ip: string): number {
  */
 export function agentUid(plan: AddressPlan): number {
   return firstUid + (Number.parseInt(plan.hash, 16) % uidRanges) * uidsPerRange
-}
-
-function addressBits(address: string): number {
-  const parts = address.split('.')
-  const numbers = parts.map(Number)
-  const valid = parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) < 256)
-  if (!valid) throw new AddressError(`'${address}' is not an IPv4 address`)
-  return numbers.reduce((bits, part) => bits * 256 + part, 0)
-}
-
-function formatAddress(bits: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(bits / 2 ** shift) % 256).join('.')
 }

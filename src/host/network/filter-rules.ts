@@ -2,6 +2,7 @@ import type { AddressPlan } from './address-plan.ts'
 import { bandwidthRules } from './bandwidth-rules.ts'
 import { flowRules } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
+import { meshChains, meshInput, meshPaths } from './mesh-rules.ts'
 
 /**
  * Networks that an instance must not reach even with outbound access. There are three sorts: private
@@ -42,9 +43,10 @@ export const dnsPort = 53
 
 /**
  * The host's filter. It is loaded in one transaction and replaces the filter of an earlier agent of this
- * directory. It has three rules of reach. An instance gets no new connection to the host, except for DNS
- * while the agent serves it. It gets none to another instance through the host's routing. It reaches the
- * outside only if `outbound` is given.
+ * directory. It has four rules of reach. An instance gets no new connection to the host, except for DNS
+ * while the agent serves it. It gets none to another instance of this host through the host's routing. It
+ * reaches instances of other hosts through the mesh, if they belong to its user. It reaches the outside only
+ * if `outbound` is given.
  *
  * The connections that an instance opens are bounded by `flows`, those to its peers too. DNS is left out of
  * connection tracking: the table belongs to the whole host, and an instance chooses from how many ports it
@@ -57,19 +59,12 @@ export const dnsPort = 53
  */
 export function hostFilter(
   plan: AddressPlan,
-  given: {
-    readonly outbound: Outbound | undefined
-    readonly flows: FlowLimits | undefined
-    /** The addresses of the machines in the mesh that have a gateway. */
-    readonly gateways: readonly string[]
-  },
+  given: { readonly outbound: Outbound | undefined; readonly flows: FlowLimits | undefined },
 ): string {
-  const { table, bridge, subnet, hostAddress, mesh } = plan
+  const { table, bridge, mesh, subnet, hostAddress } = plan
   const { outbound, flows } = given
-  const admit = (match: string): string[] => [
-    ...(flows === undefined ? [] : [`  ${match} jump opens`]),
-    `  ${match} accept`,
-  ]
+  const opens = (match: string): string[] => (flows === undefined ? [] : [`  ${match} jump opens`])
+  const admit = (match: string): string[] => [...opens(match), `  ${match} accept`]
   const forwardOut = outbound === undefined ? [] : outboundRules(plan, { outbound, admit })
   const nat =
     outbound === undefined
@@ -84,8 +79,8 @@ export function hostFilter(
     `delete table inet ${table}`,
     `table inet ${table} {`,
     'set served { type inet_service; }',
-    'set gateways { type ipv4_addr; }',
     ...(flows === undefined ? [] : flowRules(flows)),
+    ...meshChains(opens('meta nfproto ipv4')),
     'chain asked { type filter hook prerouting priority raw; policy accept;',
     `  iifname "${bridge}" ip daddr ${hostAddress} meta l4proto { tcp, udp } th dport ${dnsPort} notrack`,
     '}',
@@ -96,34 +91,21 @@ export function hostFilter(
     `  iifname "${bridge}" ct state established,related accept`,
     `  iifname "${bridge}" ip daddr ${hostAddress} meta l4proto { tcp, udp } th dport @served accept`,
     `  iifname "${bridge}" drop`,
-    // The parts of a host speak to other machines over their own network, and nobody calls a host by the mesh.
-    `  iifname "${mesh}" ct state != { established, related } drop`,
+    ...meshInput(plan),
     '}',
     'chain through { type filter hook forward priority filter; policy accept;',
     ...admit(`iifname "${bridge}" oifname "${bridge}" meta mark != 0`),
     `  iifname "${bridge}" oifname "${bridge}" drop`,
-    `  iifname "${bridge}" oifname "${mesh}" ct state established,related accept`,
+    ...meshPaths(plan),
     ...forwardOut,
     `  iifname "${bridge}" drop`,
     `  oifname "${bridge}" ct state established,related accept`,
-    `  iifname "${mesh}" oifname "${bridge}" ip saddr @gateways accept`,
-    `  iifname "${mesh}" drop`,
     `  oifname "${bridge}" drop`,
     '}',
     ...nat,
     '}',
-    ...admitGateways(plan, given.gateways),
     '',
   ].join('\n')
-}
-
-/** Lets exactly these machines of the mesh speak to all instances of this host. */
-export function replaceGateways(plan: AddressPlan, gateways: readonly string[]): string {
-  return [`flush set inet ${plan.table} gateways`, ...admitGateways(plan, gateways), ''].join('\n')
-}
-
-function admitGateways({ table }: AddressPlan, gateways: readonly string[]): readonly string[] {
-  return gateways.length === 0 ? [] : [`add element inet ${table} gateways { ${gateways.join(', ')} }`]
 }
 
 function outboundRules(

@@ -3,7 +3,7 @@ import { CommandError } from './commands.ts'
 import type { Commands } from './commands.ts'
 import { ConnectionTable } from './connection-table.ts'
 import { parseDropCounters } from './drop-counters.ts'
-import { hostFilter, replaceGateways, serveNames } from './filter-rules.ts'
+import { hostFilter, serveNames } from './filter-rules.ts'
 import type { Outbound } from './filter-rules.ts'
 import { flowLimitsFor } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
@@ -30,7 +30,6 @@ export class HostFilter {
   readonly #connectionTable: ConnectionTable
   #servesNames = false
   #outbound: Outbound | undefined
-  #gateways: readonly string[] = []
 
   constructor(options: HostFilterOptions) {
     this.#options = options
@@ -63,22 +62,20 @@ export class HostFilter {
    * networks.
    */
   async forward(): Promise<void> {
-    if (this.#outbound === undefined) return
-    const names = [this.#options.plan.bridge, this.#outbound.uplink]
-    const files = names.map((name) => `/proc/sys/net/ipv4/conf/${name}/forwarding`)
-    await this.#options.commands.run(['tee', ...files], '1\n')
+    if (this.#outbound !== undefined) await this.#forwardBetween(this.#outbound.uplink)
   }
 
-  /**
-   * Lets the gateways at these addresses of the mesh speak to the instances of this host, and switches
-   * forwarding on between the two.
-   */
-  async admitGateways(gateways: readonly string[]): Promise<void> {
-    this.#gateways = gateways
+  /** The same for the way into the mesh. An interface of the mesh that does not exist yet is left out. */
+  async forwardMesh(): Promise<void> {
     const { commands, plan } = this.#options
-    await this.#nft(replaceGateways(plan, gateways))
-    const files = [plan.bridge, plan.mesh].map((name) => `/proc/sys/net/ipv4/conf/${name}/forwarding`)
-    await commands.run(['tee', ...files], '1\n')
+    const links = await commands.run(['ip', '-o', 'link', 'show', 'up'])
+    if (links.includes(`: ${plan.mesh}: `)) await this.#forwardBetween(plan.mesh)
+  }
+
+  async #forwardBetween(other: string): Promise<void> {
+    const names = [this.#options.plan.bridge, other]
+    const files = names.map((name) => `/proc/sys/net/ipv4/conf/${name}/forwarding`)
+    await this.#options.commands.run(['tee', ...files], '1\n')
   }
 
   /** Lets instances ask for names at the host's address. Called once the nameserver answers there. */
@@ -101,7 +98,7 @@ export class HostFilter {
   async #replace(flows: FlowLimits | undefined): Promise<void> {
     const { plan } = this.#options
     const served = this.#servesNames ? serveNames(plan) : ''
-    await this.#nft(hostFilter(plan, { outbound: this.#outbound, flows, gateways: this.#gateways }) + served)
+    await this.#nft(hostFilter(plan, { outbound: this.#outbound, flows }) + served)
   }
 
   async #findOutbound(): Promise<Outbound | undefined> {

@@ -1,13 +1,5 @@
 import { chmod, readFile, stat } from 'node:fs/promises'
-import {
-  agentUid,
-  bridgeMac,
-  hostPart,
-  ownerUid,
-  planAddresses,
-  subnetPrefixLength,
-  tapName,
-} from './address-plan.ts'
+import { agentUid, bridgeMac, hostPart, ownerUid, planAddresses, tapName } from './address-plan.ts'
 import type { AddressPlan } from './address-plan.ts'
 import { CommandError, Commands } from './commands.ts'
 import type { ConnectionTable } from './connection-table.ts'
@@ -17,6 +9,8 @@ import { HostFilter } from './host-filter.ts'
 import { parseNetDev } from './net-dev.ts'
 import type { InterfaceCounters } from './net-dev.ts'
 import type { Attachment, Network, NetworkLoad, NicCounters, NicSpec } from './network.ts'
+import { MeshFilter } from './mesh-filter.ts'
+import type { OtherMachines } from './mesh-filter.ts'
 import { occupiedSubnets, refuseOccupied } from './occupied-subnets.ts'
 import { span } from '../../primitives/spans.ts'
 import { parsePeerCounters } from './peer-counters.ts'
@@ -32,7 +26,7 @@ export interface TapNetworkOptions {
    * The agent's directory. Names on the host are made from it, so that two agents do not use the same ones.
    */
   readonly directory: string
-  /** The /16 of this host's instances. */
+  /** The network of this host's instances: a /20 or a /16. */
   readonly subnet: string
   /** Whether instances may reach the outside. It works only if the host has a default route. */
   readonly outbound?: boolean
@@ -84,6 +78,7 @@ export class TapNetwork implements Network {
   readonly #commands: Commands
   readonly #netDevPath: string
   readonly #hostFilter: HostFilter
+  readonly #meshFilter: MeshFilter
   readonly #attached = new Map<string, Attached>()
   readonly #users = new UserNumbers()
   /** The last task of each address. Tasks for one address run one after another. */
@@ -100,6 +95,7 @@ export class TapNetwork implements Network {
     this.#commands = options.commands ?? new Commands()
     this.#netDevPath = options.netDevPath ?? '/proc/self/net/dev'
     this.#hostFilter = new HostFilter({ ...options, plan: this.#plan, commands: this.#commands })
+    this.#meshFilter = new MeshFilter({ plan: this.#plan, commands: this.#commands, users: this.#users })
     this.#peerWatch = this.#makePeerWatch(options.peerWatchPath)
     this.#peerCounters = new SharedReading(async () => await this.#readPeerCounters())
   }
@@ -112,10 +108,10 @@ export class TapNetwork implements Network {
   /** Throws `SubnetOccupied` if another interface of the host has an address in the subnet. */
   async open(): Promise<void> {
     await this.#openDevice()
-    const { bridge, hostAddress, subnet } = this.#plan
+    const { bridge, hostAddress, subnet, prefixLength } = this.#plan
     refuseOccupied(subnet, await occupiedSubnets(this.#commands, this.#options.directory))
     if (!(await this.#interfaces()).has(bridge)) await this.#ip([`link add ${bridge} type bridge`])
-    const wanted = `${hostAddress}/${String(subnetPrefixLength)}`
+    const wanted = `${hostAddress}/${String(prefixLength)}`
     const addresses = await this.#commands.run(['ip', '-o', '-4', 'addr', 'show', 'dev', bridge])
     await this.#ip([
       `link set ${bridge} addrgenmode none address ${bridgeMac(this.#plan)}`,
@@ -128,6 +124,7 @@ export class TapNetwork implements Network {
     ])
     await this.#hostFilter.open()
     await this.#openBridgeFilter()
+    await this.#meshFilter.reload()
     await this.#hostFilter.forward()
   }
 
@@ -136,9 +133,14 @@ export class TapNetwork implements Network {
     await this.#hostFilter.admitDns()
   }
 
-  /** Lets the gateways at these addresses of the mesh reach the instances here. The mesh is up by then. */
-  async openToMesh(gateways: readonly string[]): Promise<void> {
-    await this.#hostFilter.admitGateways(gateways)
+  /**
+   * Connects this host's instances with the mesh: gateways of these machines reach all of them, and instances
+   * reach those of their user on other hosts. On a kernel that does not filter on bridges, gateways alone are
+   * let in, because an instance could take any address there.
+   */
+  async tellMesh(others: OtherMachines): Promise<void> {
+    await this.#meshFilter.tell(this.#filtersBridge ? others : { ...others, instances: new Map() })
+    await this.#hostFilter.forwardMesh()
   }
 
   /** The user whose packets come from this address. The filter lets no other VM use the address. */
@@ -211,6 +213,7 @@ export class TapNetwork implements Network {
     await this.#peerWatch?.stop()
     for (const { nic } of this.#attached.values()) this.#users.release(nic.userUuid)
     this.#attached.clear()
+    this.#meshFilter.clear()
     const { bridge, tapPrefix } = this.#plan
     const names = [...(await this.#interfaces()).keys()]
     const ours = names.filter((name) => name === bridge || name.startsWith(tapPrefix))
@@ -238,7 +241,7 @@ export class TapNetwork implements Network {
         `link set ${tap} type bridge_slave isolated ${this.#filtersBridge ? 'off' : 'on'}`,
         `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
       ]),
-      this.#filtersBridge ? this.#nft(bind(this.#plan, attached.vm)) : undefined,
+      this.#filtersBridge ? this.#nft(this.#bound(attached.vm)) : undefined,
     ])
     attached.complete = true
     return attached
@@ -274,12 +277,17 @@ export class TapNetwork implements Network {
       // An address that an earlier agent attached is not in this agent's filter, so there is nothing to take
       // out of the filter.
       found !== undefined && this.#filtersBridge
-        ? this.#nft(bind(this.#plan, found.vm) + unbind(this.#plan, found.vm))
+        ? this.#nft(this.#bound(found.vm) + unbind(this.#plan, found.vm) + this.#meshFilter.unbind(found.vm))
         : undefined,
     ])
     if (found === undefined) return
     this.#attached.delete(nic.ip)
     this.#users.release(found.nic.userUuid)
+  }
+
+  /** The rules of both filters that let the VM use its address. */
+  #bound(vm: BoundVm): string {
+    return bind(this.#plan, vm) + this.#meshFilter.bind(vm)
   }
 
   #attachment(nic: NicSpec): Attachment {
@@ -288,7 +296,7 @@ export class TapNetwork implements Network {
       interfaceName: tapName(this.#plan, nic.ip),
       ownerUid: ownerUid(this.#plan, nic.ip),
       ip: nic.ip,
-      prefixLength: subnetPrefixLength,
+      prefixLength: this.#plan.prefixLength,
       gateway: this.#plan.hostAddress,
       nameserver: this.#plan.hostAddress,
       mac: nic.mac,

@@ -67,7 +67,7 @@ describe('the API for hosts', () => {
     const first = await beat('second', heartbeat)
     assert.equal(first.status, 200, first.text)
     assert.equal(first.json.nodeId, 'second')
-    assert.match(first.json.subnet, /^10\.\d+\.0\.0\/16$/)
+    assert.match(first.json.subnet, /^10\.\d+\.\d+\.0\/20$/)
     assert.deepEqual((await beat('second', heartbeat)).json, first.json)
     // Instances of the tests below are placed on the other host.
     await setCordon(api.database, 'second', true)

@@ -67,7 +67,7 @@ describe('hosts', () => {
     await Promise.all(ids.map(() => database.check()))
     await Promise.all(ids.map((id) => addNode(database, { id })))
     const subnets = (await listNodes(deps())).map((node) => node.subnet)
-    assert.deepEqual(subnets.toSorted(), ['10.64.0.0/16', '10.65.0.0/16', '10.66.0.0/16', '10.67.0.0/16'])
+    assert.deepEqual(subnets.toSorted(), ['10.64.0.0/20', '10.64.16.0/20', '10.64.32.0/20', '10.64.48.0/20'])
     await addNode(database, { id: 'b' })
     assert.deepEqual(
       (await listNodes(deps())).map((node) => node.subnet),
@@ -127,14 +127,18 @@ describe('hosts', () => {
     const [stored] = await readRows<{ text: string }>(database, {
       text: 'select nodes::text as text from nodes',
     })
-    assert.ok(stored && stored.text.includes('10.64.0.0/16'))
+    assert.ok(stored && stored.text.includes('10.64.0.0/20'))
     assert.ok(!stored.text.includes(testAgentSecret('a')))
   })
 
+  let firstSubnet: string
+  beforeEach(() => {
+    firstSubnet = '10.64.0.0/20'
+  })
   const beat = (id: string, agentSecret: string, occupiedSubnets: readonly string[] = []) =>
     recordHeartbeat(
       deps(),
-      { id, firstSubnet: '10.64.0.0/16' },
+      { id, firstSubnet },
       {
         agentUrl: `http://${agentSecret}`,
         agentSecret,
@@ -147,10 +151,19 @@ describe('hosts', () => {
     )
 
   it('get a network that nothing else on their machine uses, and keep it', async () => {
-    const joined = await beat('a', 'one', ['192.168.0.0/16', '10.64.0.0/16', '10.65.0.0/16'])
-    assert.equal(joined?.subnet, '10.66.0.0/16')
-    assert.equal((await beat('a', 'one', ['10.66.0.0/16']))?.subnet, '10.66.0.0/16')
-    assert.equal((await beat('b', 'two'))?.subnet, '10.64.0.0/16')
+    const joined = await beat('a', 'one', ['192.168.0.0/16', '10.64.0.0/20', '10.64.16.0/20'])
+    assert.equal(joined?.subnet, '10.64.32.0/20')
+    assert.equal((await beat('a', 'one', ['10.64.32.0/20']))?.subnet, '10.64.32.0/20')
+    assert.equal((await beat('b', 'two'))?.subnet, '10.64.0.0/20')
+  })
+
+  it('keep a /16 that they have, and further hosts get networks beside it', async () => {
+    firstSubnet = '10.64.0.0/16'
+    assert.equal((await beat('a', 'one'))?.subnet, '10.64.0.0/16')
+    firstSubnet = '10.64.32.0/20'
+    assert.equal((await beat('a', 'one'))?.subnet, '10.64.0.0/16')
+    assert.equal((await beat('b', 'two', ['10.65.0.0/20']))?.subnet, '10.65.16.0/20')
+    assert.equal((await beat('c', 'three', ['10.65.0.0/16']))?.subnet, '10.66.0.0/20')
   })
 
   it('belong to the agent that joined first, even of many at once', async () => {
@@ -226,7 +239,7 @@ describe('hosts', () => {
     for (let count = 0; count < 6; count++) rows.push(...(await create({ autostart: true, memoryMb: 1_024 })))
     const on = (id: string) => rows.filter((row) => row.nodeId === id).length
     assert.deepEqual([on('a'), on('b')], [2, 4])
-    assert.ok(rows.every((row) => row.privateIp.startsWith(row.nodeId === 'a' ? '10.64.' : '10.65.')))
+    assert.ok(rows.every((row) => row.privateIp.startsWith(row.nodeId === 'a' ? '10.64.0.' : '10.64.16.')))
   })
 
   it('get the launch spec of their own instances that are not deleted, and of no others', async () => {

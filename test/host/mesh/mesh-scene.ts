@@ -116,21 +116,26 @@ export class MeshScene {
   readonly wire = `${this.#name}-wire`
   readonly machines: readonly SceneMachine[] = [1, 2, 3].map((index) => new SceneMachine(this.#name, index))
   readonly servers: Program[] = []
+  readonly #namespaces: string[] = []
 
-  async open(): Promise<void> {
-    this.#addNamespace(this.wire)
-    this.#ip('-n', this.wire, 'link', 'add', 'wire', 'type', 'bridge')
-    this.#ip('-n', this.wire, 'addr', 'add', '192.0.2.254/24', 'dev', 'wire')
-    this.#ip('-n', this.wire, 'link', 'set', 'wire', 'up')
-    for (const [index, machine] of this.machines.entries()) this.#addMachine(machine, index + 1)
+  /**
+   * With `addresses` each machine has its addresses of the mesh at once, and a server. Without, they are left
+   * to its network of instances.
+   */
+  async open({ addresses } = { addresses: true }): Promise<void> {
+    this.addNamespace(this.wire)
+    this.ip('-n', this.wire, 'link', 'add', 'wire', 'type', 'bridge')
+    this.ip('-n', this.wire, 'addr', 'add', '192.0.2.254/24', 'dev', 'wire')
+    this.ip('-n', this.wire, 'link', 'set', 'wire', 'up')
+    for (const [index, machine] of this.machines.entries()) this.#addMachine(machine, index + 1, addresses)
     await Promise.all(this.servers.map(async (server) => await server.heard('ready')))
   }
 
   async close(): Promise<void> {
     for (const { mesh } of this.machines) await mesh.close()
-    for (const name of [...this.machines.map(({ namespace }) => namespace), this.wire]) {
+    for (const name of this.#namespaces) {
       for (const pid of processesIn(name)) process.kill(pid, 'SIGKILL')
-      this.#ip('netns', 'del', name)
+      this.ip('netns', 'del', name)
     }
     for (const { directory } of this.machines) rmSync(directory, { recursive: true, force: true })
   }
@@ -150,25 +155,28 @@ export class MeshScene {
     return new Program(this.wire, 'python3', '-u', '-c', listener, ...texts)
   }
 
-  #addMachine(machine: SceneMachine, index: number): void {
+  #addMachine(machine: SceneMachine, index: number, addresses: boolean): void {
     const { namespace, address, instance } = machine
     const host = String(index)
-    this.#addNamespace(namespace)
-    this.#ip('-n', this.wire, ...`link add m${host} type veth peer name up0 netns ${namespace}`.split(' '))
-    this.#ip('-n', this.wire, 'link', 'set', `m${host}`, 'master', 'wire', 'up')
-    this.#ip('-n', namespace, 'addr', 'add', `192.0.2.${host}/24`, 'dev', 'up0')
-    this.#ip('-n', namespace, 'link', 'set', 'up0', 'up')
-    this.#ip('-n', namespace, 'route', 'add', 'default', 'via', '192.0.2.254')
-    for (const one of [address, instance]) this.#ip('-n', namespace, 'addr', 'add', `${one}/32`, 'dev', 'lo')
+    this.addNamespace(namespace)
+    this.ip('-n', this.wire, ...`link add m${host} type veth peer name up0 netns ${namespace}`.split(' '))
+    this.ip('-n', this.wire, 'link', 'set', `m${host}`, 'master', 'wire', 'up')
+    this.ip('-n', namespace, 'addr', 'add', `192.0.2.${host}/24`, 'dev', 'up0')
+    this.ip('-n', namespace, 'link', 'set', 'up0', 'up')
+    this.ip('-n', namespace, 'route', 'add', 'default', 'via', '192.0.2.254')
+    if (!addresses) return
+    for (const one of [address, instance]) this.ip('-n', namespace, 'addr', 'add', `${one}/32`, 'dev', 'lo')
     this.servers.push(machine.traffic('serve', String(servedPort)))
   }
 
-  #addNamespace(name: string): void {
-    this.#ip('netns', 'add', name)
-    this.#ip('-n', name, 'link', 'set', 'lo', 'up')
+  /** Adds a namespace that goes with the scene. */
+  addNamespace(name: string): void {
+    this.#namespaces.push(name)
+    this.ip('netns', 'add', name)
+    this.ip('-n', name, 'link', 'set', 'lo', 'up')
   }
 
-  #ip(...args: readonly string[]): void {
+  ip(...args: readonly string[]): void {
     execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] })
   }
 }

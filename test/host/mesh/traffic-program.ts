@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline'
 
 /**
  * A program that sends and gets traffic in a network namespace of a test: `serve <port>` answers every byte
- * of TCP with the same byte and prints every datagram; `connect <host> <port> <from>` sends its lines and prints
- * what comes back; `datagram <host> <port> <from> <text>` sends one datagram.
+ * of TCP with the same byte and prints every datagram; `connect <host> <port> <from>` sends its lines and
+ * prints what comes back; `datagram <host> <port> <from> <text>` sends one datagram.
  */
 const [mode = '', ...args] = process.argv.slice(2)
 const modes: Readonly<Record<string, () => void>> = { serve, connect: connectTo, datagram }

@@ -80,7 +80,17 @@ describe('the plan of addresses', () => {
     }
   })
 
-  it('refuses an address that is not of an instance of this host, and a network that is not a /16', () => {
+  it('of a /20 begins at its first address and ends at its last one', () => {
+    const small = planAddresses({ directory: '/a', subnet: '10.64.16.0/20' })
+    assert.equal(small.hostAddress, '10.64.16.1')
+    assert.equal(small.prefixLength, 20)
+    assert.equal(tapName(small, '10.64.16.2'), `${small.tapPrefix}0002`)
+    assert.equal(tapName(small, '10.64.31.254'), `${small.tapPrefix}0ffe`)
+    for (const ip of ['10.64.16.1', '10.64.31.255', '10.64.32.2', '10.64.15.254'])
+      assert.throws(() => hostPart(small, ip), AddressError)
+  })
+
+  it('refuses an address that is not of an instance of this host, and a network that is no /20 and no /16', () => {
     for (const ip of [
       '10.65.0.2',
       '10.64.0.1',
@@ -91,7 +101,7 @@ describe('the plan of addresses', () => {
       '10.64.0.2; reboot',
     ])
       assert.throws(() => hostPart(plan, ip), AddressError)
-    for (const subnet of ['10.64.0.0/24', '10.64.1.0/16', 'fd00::/16'])
+    for (const subnet of ['10.64.0.0/24', '10.64.1.0/16', '10.64.8.0/20', '10.64.0.0/18', 'fd00::/16'])
       assert.throws(() => planAddresses({ directory: '/a', subnet }), AddressError)
   })
 })

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { meshInterfaceName } from '../../../src/host/network/address-plan.ts'
 import { Commands } from '../../../src/host/network/commands.ts'
 import { TapNetwork } from '../../../src/host/network/tap-network.ts'
 import { readInstalled, requireInstalled } from '../../../src/launch/installed.ts'
@@ -83,6 +84,32 @@ describe('the TAP network', function () {
     await network.open()
     await make().open()
     await network.close()
+  })
+
+  it('opens a /20 beside an address of another interface in the same /16, and gives guests its length', async () => {
+    const { host } = scene
+    ip('-n', host, 'link', 'add', 'other0', 'type', 'bridge')
+    ip('-n', host, 'addr', 'add', '10.64.7.1/24', 'dev', 'other0')
+    const network = new TapNetwork({ ...scene.options, subnet: '10.64.16.0/20' })
+    await network.open()
+    assert.match(await inHost('ip', '-o', 'addr', 'show', 'dev', plan.bridge), / 10\.64\.16\.1\/20 /)
+    const attached = await network.attach({ ...nicOf(2), ip: '10.64.31.254' })
+    assert.deepEqual([attached.prefixLength, attached.gateway], [20, '10.64.16.1'])
+    await network.close()
+    const taken = new TapNetwork({ ...scene.options, subnet: '10.64.0.0/20' })
+    await assert.rejects(taken.open(), { name: 'SubnetOccupied' })
+    ip('-n', host, 'link', 'del', 'other0')
+  })
+
+  it('opens although the agent’s own interface of the mesh has the host’s address', async () => {
+    const { host } = scene
+    const own = meshInterfaceName(scene.directory)
+    ip('-n', host, 'link', 'add', own, 'type', 'bridge')
+    ip('-n', host, 'addr', 'add', `${plan.hostAddress}/32`, 'dev', own)
+    const network = make()
+    await network.open()
+    await network.close()
+    ip('-n', host, 'link', 'del', own)
   })
 
   it('says so when outbound access is asked for and the host has no way out', async () => {

@@ -69,7 +69,7 @@ describe('settings', () => {
     assert.equal(subnet('/a'), subnet('/a'))
     const all = ['/a', '/b', '/c', '/d'].map(subnet)
     assert.ok(new Set(all).size > 1)
-    for (const one of all) assert.match(one, /^10\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.0\.0\/16$/)
+    for (const one of all) assert.match(one, /^10\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.\d+\.0\/20$/)
   })
 
   it('admit clients from other machines only with a metro domain that leads them here', () => {
@@ -100,6 +100,8 @@ describe('settings', () => {
     ['ROOST_PORT_OFFSET', '-1'],
     ['ROOST_VMM', 'firecracker'],
     ['ROOST_VM_SUBNET', '10.64.1.0/16'],
+    ['ROOST_VM_SUBNET', '10.64.8.0/20'],
+    ['ROOST_VM_SUBNET', '10.64.0.0/18'],
     ['ROOST_VM_SUBNET', '10.300.0.0/16'],
     ['ROOST_VM_EGRESS', 'yes'],
     ['ROOST_LOG_LEVEL', 'loud'],

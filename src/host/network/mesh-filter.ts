@@ -1,0 +1,120 @@
+import { SerialQueue } from '../agent/serial-queue.ts'
+import type { AddressPlan } from './address-plan.ts'
+import type { Commands } from './commands.ts'
+import { changeOwner, replaceAddresses } from './mesh-rules.ts'
+import type { OwnedAddress } from './mesh-rules.ts'
+import type { UserNumbers } from './user-numbers.ts'
+
+/**
+ * How often the addresses are loaded in a row because instances came or went meanwhile. It takes some
+ * milliseconds each time, so that more than two are rare.
+ */
+const mostTries = 20
+
+/** What a host knows about the other machines of the mesh. */
+export interface OtherMachines {
+  /** The addresses in the mesh of the machines whose gateways reach this host's instances. */
+  readonly gateways: readonly string[]
+  /**
+   * Instances on other hosts: the user's UUID by the instance's address. Those of users who have no instance
+   * on this host may be left out.
+   */
+  readonly instances: ReadonlyMap<string, string>
+}
+
+/**
+ * The part of the host's filter that knows whose the addresses behind the mesh are. Users have the same
+ * numbers here as in the filter of the bridge.
+ */
+export class MeshFilter {
+  readonly #plan: AddressPlan
+  readonly #commands: Commands
+  readonly #users: UserNumbers
+  readonly #turns = new SerialQueue()
+  /** The addresses that are on this host. */
+  readonly #local = new Map<string, OwnedAddress>()
+  #others: OtherMachines = { gateways: [], instances: new Map() }
+  /** The users that are held for `#others`, one entry for each address. */
+  #held: readonly string[] = []
+  /** How often an address came to this host or went. */
+  #changes = 0
+
+  constructor(options: {
+    readonly plan: AddressPlan
+    readonly commands: Commands
+    readonly users: UserNumbers
+  }) {
+    this.#plan = options.plan
+    this.#commands = options.commands
+    this.#users = options.users
+  }
+
+  /**
+   * Tells the filter all that it has to know about other machines. What it was told before and is not told
+   * again is forgotten at once.
+   */
+  async tell(others: OtherMachines): Promise<void> {
+    await this.#turns.run(async () => {
+      const before = this.#held
+      this.#held = [...others.instances.values()]
+      this.#others = others
+      for (const user of this.#held) this.#users.hold(user)
+      for (const user of before) this.#users.release(user)
+      await this.#replace()
+    })
+  }
+
+  /** Loads what is known again, into sets that are new and empty. */
+  async reload(): Promise<void> {
+    await this.#turns.run(async () => await this.#replace())
+  }
+
+  /** An instance may come or go while the addresses are loaded, and its own change may come first. */
+  async #replace(): Promise<void> {
+    for (let tries = 0; tries < mostTries; tries++) {
+      const changes = this.#changes
+      const { gateways, instances } = this.#others
+      const remote = [...instances.keys()].flatMap((ip) => this.#remote(ip) ?? [])
+      const owned = [...this.#local.values(), ...remote.filter(({ ip }) => !this.#local.has(ip))]
+      await this.#commands.run(['nft', '-f', '-'], replaceAddresses(this.#plan, { gateways, owned }))
+      if (changes === this.#changes) return
+    }
+    throw new Error(`instances came and went ${mostTries} times while the filter of the mesh was loaded`)
+  }
+
+  /** The rules by which an address is known to be on this host. What was told of it before counts no more. */
+  bind({ ip, user }: OwnedAddress): string {
+    const before = this.#local.get(ip) ?? this.#remote(ip)
+    this.#local.set(ip, { ip, user })
+    this.#changes++
+    return (
+      (before === undefined
+        ? ''
+        : changeOwner('add', this.#plan, before) + changeOwner('delete', this.#plan, before)) +
+      changeOwner('add', this.#plan, { ip, user })
+    )
+  }
+
+  /** The rules by which an address is unknown, until `tell` has it again. It must have been bound. */
+  unbind({ ip, user }: OwnedAddress): string {
+    this.#local.delete(ip)
+    this.#changes++
+    return changeOwner('delete', this.#plan, { ip, user })
+  }
+
+  /** Forgets everything, because the filter is gone. */
+  clear(): void {
+    for (const user of this.#held) this.#users.release(user)
+    this.#held = []
+    this.#local.clear()
+    this.#others = { gateways: [], instances: new Map() }
+  }
+
+  #remote(ip: string): OwnedAddress | undefined {
+    const user = this.#others.instances.get(ip)
+    if (user === undefined) return undefined
+    const number = this.#users.hold(user)
+    this.#users.release(user)
+    return { ip, user: number }
+  }
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { planAddresses, tapName } from '../../../src/host/network/address-plan.ts'
+import type { NicSpec } from '../../../src/host/network/network.ts'
+import { TapNetwork } from '../../../src/host/network/tap-network.ts'
+import { MeshScene, Program, servedPort } from '../mesh/mesh-scene.ts'
+import type { SceneMachine } from '../mesh/mesh-scene.ts'
+
+/** Long enough for a connection that is let through, many times over. */
+const silenceMs = 1_500
+const trafficProgram = join(import.meta.dirname, '../mesh/traffic-program.ts')
+const ann = '00000000-0000-4000-8000-00000000000a'
+const bob = '00000000-0000-4000-8000-00000000000b'
+
+/** A VM: a namespace with a server in it, connected to its host's network. */
+interface SceneVm {
+  readonly nic: NicSpec
+  readonly namespace: string
+  readonly server: Program
+}
+
+describe('instances of several hosts in a mesh', function () {
+  const networks: TapNetwork[] = []
+  let scene: MeshScene
+  let [one, two, three] = [] as unknown as [SceneMachine, SceneMachine, SceneMachine]
+  let [annsFirst, bobsFirst, annsSecond, bobsSecond] = [] as unknown as [SceneVm, SceneVm, SceneVm, SceneVm]
+
+  before(async function () {
+    if (process.getuid?.() !== 0) return this.skip()
+    scene = new MeshScene()
+    ;[one, two, three] = scene.machines as [SceneMachine, SceneMachine, SceneMachine]
+    await scene.open({ addresses: false })
+    for (const machine of [one, two]) networks.push(await openNetwork(machine))
+    await scene.connectAll()
+    annsFirst = await addVm(one, ann, 2)
+    bobsFirst = await addVm(one, bob, 3)
+    annsSecond = await addVm(two, ann, 2)
+    bobsSecond = await addVm(two, bob, 3)
+    scene.servers.push(three.traffic('serve', String(servedPort)), two.traffic('serve', String(servedPort)))
+    await Promise.all(scene.servers.map(async (server) => await server.heard('ready')))
+  })
+  beforeEach(async () => await tellAll())
+  after(async () => {
+    for (const network of networks) await network.close()
+    await scene?.close()
+  })
+
+  const openNetwork = async (machine: SceneMachine): Promise<TapNetwork> => {
+    const network = new TapNetwork({
+      directory: machine.directory,
+      subnet: machine.network,
+      outbound: true,
+      commands: machine.commands,
+      netDevPath: `/proc/${String(machine.traffic('serve', '1').child.pid)}/net/dev`,
+      warn: (message) => assert.fail(message),
+    })
+    await network.open()
+    return network
+  }
+  const networkOf = (machine: SceneMachine): TapNetwork => networks[machine === one ? 0 : 1]!
+  const addressOf = (machine: SceneMachine, index: number): string =>
+    machine.address.replace(/\.1$/, `.${String(index)}`)
+
+  async function addVm(machine: SceneMachine, userUuid: string, index: number): Promise<SceneVm> {
+    const ip = addressOf(machine, index)
+    const mac = `12:b0:00:00:${machine === one ? '01' : '02'}:0${String(index)}`
+    const namespace = `${machine.namespace}-vm${String(index)}`
+    const tap = tapName(planAddresses({ directory: machine.directory, subnet: machine.network }), ip)
+    scene.addNamespace(namespace)
+    scene.ip(
+      '-n',
+      machine.namespace,
+      ...`link add ${tap} type veth peer name eth0 netns ${namespace}`.split(' '),
+    )
+    scene.ip('-n', namespace, 'link', 'set', 'eth0', 'address', mac)
+    scene.ip('-n', namespace, 'addr', 'add', `${ip}/20`, 'dev', 'eth0')
+    scene.ip('-n', namespace, 'link', 'set', 'eth0', 'up')
+    scene.ip('-n', namespace, 'route', 'add', 'default', 'via', machine.address)
+    const nic = { instanceUuid: `00000000-0000-4000-8000-00000000000${String(index)}`, userUuid, ip, mac }
+    await networkOf(machine).attach(nic)
+    const server = new Program(namespace, process.execPath, trafficProgram, 'serve', String(servedPort))
+    await server.heard('ready')
+    return { nic, namespace, server }
+  }
+
+  /** Tells both hosts what the API would: what is on the other one, and that `three` has a gateway. */
+  async function tellAll(): Promise<void> {
+    const owners = (vms: readonly SceneVm[]) => new Map(vms.map(({ nic }) => [nic.ip, nic.userUuid]))
+    const gateways = [three.address]
+    await networkOf(one).tellMesh({ gateways, instances: owners([annsSecond, bobsSecond]) })
+    await networkOf(two).tellMesh({ gateways, instances: owners([annsFirst, bobsFirst]) })
+  }
+
+  const connect = ({ namespace, nic }: SceneVm, to: string): Program =>
+    new Program(namespace, process.execPath, trafficProgram, 'connect', to, String(servedPort), nic.ip)
+  const ownersOf = async (machine: SceneMachine): Promise<ReadonlyMap<string, string>> => {
+    const { table } = planAddresses({ directory: machine.directory, subnet: machine.network })
+    const listed = await machine.run('nft', 'list', 'map', 'inet', table, 'owners')
+    return new Map([...listed.matchAll(/([\d.]+) : (\w+)/g)].map(([, ip = '', user = '']) => [ip, user]))
+  }
+  const isSilent = async (connection: Program): Promise<boolean> =>
+    !(await connection.echoes('is anybody there', silenceMs))
+
+  it('reach those of their user, both ways, with their own addresses', async () => {
+    assert.ok(await connect(annsFirst, annsSecond.nic.ip).echoes('to the second host'))
+    assert.ok(await connect(annsSecond, annsFirst.nic.ip).echoes('to the first host'))
+    assert.ok(await connect(bobsFirst, bobsSecond.nic.ip).echoes('another user'))
+    const { namespace, nic } = annsFirst
+    const datagram = ['datagram', annsSecond.nic.ip, String(servedPort), nic.ip, 'who is this']
+    const sender = new Program(namespace, process.execPath, trafficProgram, ...datagram)
+    assert.ok(await annsSecond.server.heard(`${nic.ip} who is this`))
+    sender.child.kill()
+  })
+
+  it('do not reach those of other users', async () => {
+    assert.ok(await isSilent(connect(annsFirst, bobsSecond.nic.ip)))
+    assert.ok(await isSilent(connect(bobsSecond, annsFirst.nic.ip)))
+  })
+
+  it('learn from the start how large a packet may be, and carry large transfers', async () => {
+    const connection = connect(annsFirst, annsSecond.nic.ip)
+    assert.ok(await connection.echoes('hello'))
+    const sockets = await one.run('ip', 'netns', 'exec', annsFirst.namespace, 'ss', '-tinH')
+    // 1420 bytes without 20 for IP, 20 for TCP and 12 for the time stamps of TCP.
+    assert.match(sockets, / mss:1368 /)
+    assert.ok(await connection.echoes('much '.repeat(400_000)))
+  })
+
+  it('are reached by the machine with the gateway, and open no connections to it', async () => {
+    for (const vm of [annsFirst, bobsFirst, annsSecond, bobsSecond])
+      assert.ok(await three.connect(vm.nic.ip).echoes('from the gateway'))
+    assert.ok(await isSilent(connect(annsFirst, three.address)))
+  })
+
+  it('are not reached by a machine without one', async () => {
+    assert.ok(await isSilent(two.connect(annsFirst.nic.ip)))
+    await networkOf(one).tellMesh({ gateways: [], instances: new Map() })
+    assert.ok(await isSilent(three.connect(annsFirst.nic.ip)))
+  })
+
+  it('leave the hosts themselves alone, and so do the other machines', async () => {
+    assert.ok(await isSilent(connect(annsFirst, two.address)))
+    assert.ok(await isSilent(three.connect(two.address)))
+    assert.ok(await two.connect(three.address).echoes('the host gets the answers to its own connections'))
+  })
+
+  it('are cut off at once when either host does not know the other one any more', async () => {
+    for (const machine of [one, two]) {
+      const connection = connect(annsFirst, annsSecond.nic.ip)
+      assert.ok(await connection.echoes('as long as they are known'))
+      await networkOf(machine).tellMesh({ gateways: [], instances: new Map() })
+      assert.equal(await connection.echoes('not any more', silenceMs), false)
+      await tellAll()
+      assert.ok(await connection.heard('not any more'), 'the connection goes on when they are known again')
+    }
+  })
+
+  it('are known under their next user when an address was given to another one', async () => {
+    const network = networkOf(two)
+    await network.detach(annsSecond.nic)
+    assert.ok(await isSilent(connect(annsFirst, annsSecond.nic.ip)))
+    // The list of what is elsewhere may be older than the instance that has the address here now.
+    const instances = new Map([
+      [annsSecond.nic.ip, ann],
+      [bobsFirst.nic.ip, bob],
+    ])
+    await network.tellMesh({ gateways: [], instances })
+    await network.attach({ ...annsSecond.nic, userUuid: bob })
+    for (const again of [
+      async () => undefined,
+      async () => await network.tellMesh({ gateways: [], instances }),
+    ]) {
+      await again()
+      const owners = await ownersOf(two)
+      assert.notEqual(owners.get(annsSecond.nic.ip), undefined)
+      assert.equal(owners.get(annsSecond.nic.ip), owners.get(bobsFirst.nic.ip))
+    }
+  })
+})
