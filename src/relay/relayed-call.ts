@@ -82,6 +82,10 @@ export class RelayedCall {
   start(headers: IncomingHttpHeaders): void {
     const head = readHead(headers)
     if (head instanceof GrpcStatus) return this.refuse(head)
+    if (head.method.waits) {
+      const refusal = this.#parts.share.beginWait()
+      if (refusal !== undefined) return this.refuse(refusal)
+    }
     this.#head = head
     this.#deadlineMs = performance.now() + head.limitMs
     this.#timer = setTimeout(() => {
@@ -186,6 +190,7 @@ export class RelayedCall {
     this.#isAnswered = true
     clearTimeout(this.#timer)
     this.#upstream?.close(constants.NGHTTP2_CANCEL)
+    if (this.#head?.method.waits === true) this.#parts.share.endWait()
     this.#parts.share.end(this.#reservedBytes)
     this.#parts.onEnd()
   }

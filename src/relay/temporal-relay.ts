@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { TokenBuckets } from '../domain/token-bucket.ts'
-import { statusFields, unavailable } from './grpc-status.ts'
+import { GrpcCode, statusFields, unavailable } from './grpc-status.ts'
 import type { GrpcStatus } from './grpc-status.ts'
 import { HostShare } from './host-share.ts'
 import { answerWithoutMessage, RelayedCall } from './relayed-call.ts'
@@ -111,6 +111,8 @@ class Relay implements TemporalRelay {
   }
 
   #tell(hostId: string, status: GrpcStatus, headers: IncomingHttpHeaders): void {
+    // Every SDK that compresses is refused once, and then connects without compression.
+    if (status.code === GrpcCode.Unimplemented) return
     if (!this.#logged.take(hostId, performance.now())) return
     const path = (headers[':path'] ?? '').slice(0, loggedPathLength)
     this.#options.log.warn({ host: hostId, path, code: status.code }, `a call was refused: ${status.message}`)

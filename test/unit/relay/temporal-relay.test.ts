@@ -16,7 +16,7 @@ import type { RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
 const limitMs = 10_000
-const [ok, deadlineExceeded, internal, unavailable] = [0, 4, 13, 14]
+const [ok, deadlineExceeded, exhausted, internal, unavailable] = [0, 4, 8, 13, 14]
 const head = { ':status': 200, 'content-type': 'application/grpc' }
 const poll = { namespace: 'roost', taskQueue: { name: 'node-a' } }
 const systemInfo = '/temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo'
@@ -173,6 +173,18 @@ describe('the relay', () => {
       await until('Temporal has the call', () => temporal.calls.length > before, { limitMs })
       leave(stream)
       await isTakenBack(before)
+    }
+  })
+
+  it('lets a host wait for work with so many calls at once, and with as many again afterwards', async () => {
+    temporal.answer = () => undefined
+    const mostPolls = 16
+    for (const turn of [1, 2]) {
+      const polls = Array.from({ length: mostPolls }, () => host.call('PollActivityTaskQueue', poll))
+      await until('all wait', () => temporal.calls.length === turn * mostPolls, { limitMs })
+      assert.equal((await host.call('PollActivityTaskQueue', poll)).status, exhausted)
+      for (const { stream } of temporal.calls.slice(-mostPolls)) answered(stream, Buffer.alloc(0))
+      assert.deepEqual(new Set((await Promise.all(polls)).map(({ status }) => status)), new Set([ok]))
     }
   })
 
