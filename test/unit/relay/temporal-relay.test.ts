@@ -8,6 +8,7 @@ import type {
   ServerHttp2Session,
   ServerHttp2Stream,
 } from 'node:http2'
+import { createServer as createTcpServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { framed, GrpcClient } from '../../support/grpc-client.ts'
 import { inTime } from '../../support/in-time.ts'
@@ -174,6 +175,19 @@ describe('the relay', () => {
       leave(stream)
       await isTakenBack(before)
     }
+  })
+
+  it('does not wait longer than 5 s for a server that takes the connection and says nothing', async () => {
+    const silent = createTcpServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const options = { temporal: { address, namespace: 'roost' }, tokenKey: Buffer.alloc(32, 7) }
+    const other = await startRelayServer('a', options)
+    const client = new GrpcClient(other.address)
+    assert.equal((await inTime('an answer', client.call('GetSystemInfo'), limitMs)).status, unavailable)
+    client.close()
+    await other.close()
+    silent.close()
   })
 
   it('lets a host wait for work with so many calls at once, and with as many again afterwards', async () => {

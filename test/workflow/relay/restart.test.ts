@@ -35,10 +35,7 @@ describe('the relay, when Temporal is killed and comes back', () => {
     address = `127.0.0.1:${port}`
     const databaseFile = path.join(directory, 'temporal.db')
     const program = requireInstalled(readInstalled(), 'temporalCli')
-    args = [
-      program,
-      ...devServerArgs({ program, databaseFile, port, uiPort: ui, namespace }),
-    ]
+    args = [program, ...devServerArgs({ program, databaseFile, port, uiPort: ui, namespace })]
     relay = await startRelayServer(hostId, { temporal: { address, namespace }, tokenKey })
     await startServer()
     await registerNamespace({ address, namespace, config: readNamespaceConfig() })
