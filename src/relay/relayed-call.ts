@@ -180,6 +180,8 @@ export class RelayedCall {
     if (frame === undefined) return answerWithoutMessage(stream, last)
     if (stream.destroyed || stream.closed) return
     stream.respond(answerHead, { waitForTrailers: true })
+    // If the listener has a handler of `request`, too, Node would send empty trailers before these.
+    stream.removeAllListeners('wantTrailers')
     stream.on('wantTrailers', () => {
       if (!stream.destroyed && !stream.closed) stream.sendTrailers(last)
     })

@@ -29,7 +29,7 @@ class ScriptedTemporal {
   answer: (stream: ServerHttp2Stream) => void = (stream) => answered(stream, Buffer.alloc(0))
   readonly #server: Http2Server = createServer()
 
-  async start(): Promise<string> {
+  async start(): Promise<void> {
     this.#server.on('session', (session) => this.sessions.push(session.on('error', () => undefined)))
     this.#server.on('stream', (stream, headers) => {
       stream.on('error', () => undefined).resume()
@@ -38,6 +38,9 @@ class ScriptedTemporal {
     })
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
+  }
+
+  get address(): string {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
@@ -49,6 +52,10 @@ class ScriptedTemporal {
     for (const session of this.sessions) session.destroy()
     this.#server.close()
   }
+}
+
+function optionsOf(address: string) {
+  return { temporal: { address, namespace: 'roost' }, tokenKey: Buffer.alloc(32, 7) }
 }
 
 /** Answers with a message and a status of 0, or with other fields at the end. */
@@ -65,9 +72,8 @@ describe('the relay', () => {
 
   beforeEach(async () => {
     temporal = new ScriptedTemporal()
-    const address = await temporal.start()
-    const options = { temporal: { address, namespace: 'roost' }, tokenKey: Buffer.alloc(32, 7) }
-    relay = await startRelayServer('a', options)
+    await temporal.start()
+    relay = await startRelayServer('a', optionsOf(temporal.address))
     host = new GrpcClient(relay.address)
   })
 
@@ -127,6 +133,16 @@ describe('the relay', () => {
     }
   })
 
+  it('serves the streams of requests, too', async () => {
+    const other = await startRelayServer('a', optionsOf(temporal.address), { asRequests: true })
+    const client = new GrpcClient(other.address)
+    assert.equal((await client.call('GetSystemInfo')).status, ok)
+    temporal.answer = (stream) => answered(stream, Buffer.alloc(0), { 'grpc-status': '5' })
+    assert.equal((await client.call('GetSystemInfo')).status, 5)
+    client.close()
+    await other.close()
+  })
+
   it('does not take for an answer what is none', async () => {
     const answers: readonly (readonly [(stream: ServerHttp2Stream) => void, number])[] = [
       [(stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM), unavailable],
@@ -181,8 +197,7 @@ describe('the relay', () => {
     const silent = createTcpServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`
-    const options = { temporal: { address, namespace: 'roost' }, tokenKey: Buffer.alloc(32, 7) }
-    const other = await startRelayServer('a', options)
+    const other = await startRelayServer('a', optionsOf(address))
     const client = new GrpcClient(other.address)
     assert.equal((await inTime('an answer', client.call('GetSystemInfo'), limitMs)).status, unavailable)
     client.close()

@@ -110,7 +110,11 @@ describe("a host's worker behind the relay", () => {
     await until('the activity runs', () => host.begun.includes('moved'), { limitMs })
     const port = Number(relay.address.split(':')[1])
     await inTime('the relay closes', relay.close(), limitMs)
-    relay = await startRelayServer(hostId, { temporal: { address: env.address, namespace }, tokenKey }, port)
+    relay = await startRelayServer(
+      hostId,
+      { temporal: { address: env.address, namespace }, tokenKey },
+      { port },
+    )
     host.release('moved')
     assert.equal(await inTime('a result', handle.result(), limitMs), 'released: moved')
     const after = await startHostWork(env.client, hostId, { activity: 'complete', input: 'after' })
