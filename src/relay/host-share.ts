@@ -7,6 +7,11 @@ import { GrpcCode, GrpcStatus } from './grpc-status.ts'
  * heartbeat and an answer at the same moment.
  */
 const maxCalls = 1_024
+/**
+ * The most calls of one host that wait for work at once. A worker has five, and an old agent may have as many
+ * beside those of its successor. Temporal lets 1,200 wait at once for all hosts and the control plane.
+ */
+const maxWaits = 16
 /** The memory for the messages of one host that are under way: eight of the largest ones. */
 const maxBytes = 32 * 1024 * 1024
 /**
@@ -18,6 +23,7 @@ const callRate = { perSecond: 300, burst: 1_500 }
 /** What one host may take of the relay, and what it has taken. */
 export class HostShare {
   #calls = 0
+  #waits = 0
   #bytes = 0
   #bucket: Bucket | undefined
 
@@ -35,6 +41,17 @@ export class HostShare {
     return undefined
   }
 
+  /** Says of a call that has begun that it waits for work. Returns a status if there are too many. */
+  beginWait(): GrpcStatus | undefined {
+    if (this.#waits === maxWaits) return tooMany(`${maxWaits} polls at once`)
+    this.#waits += 1
+    return undefined
+  }
+
+  endWait(): void {
+    this.#waits -= 1
+  }
+
   /** Takes memory for a message until the end of its call. Returns false if there is none left. */
   reserve(bytes: number): boolean {
     if (this.#bytes + bytes > maxBytes) return false
@@ -50,5 +67,5 @@ export class HostShare {
 }
 
 function tooMany(what: string): GrpcStatus {
-  return new GrpcStatus(GrpcCode.ResourceExhausted, `A host may have ${what}; try again later.`)
+  return new GrpcStatus(GrpcCode.ResourceExhausted, `A host may have ${what} and no more; try again later.`)
 }

@@ -82,6 +82,10 @@ export class RelayedCall {
   start(headers: IncomingHttpHeaders): void {
     const head = readHead(headers)
     if (head instanceof GrpcStatus) return this.refuse(head)
+    if (head.method.waits) {
+      const refusal = this.#parts.share.beginWait()
+      if (refusal !== undefined) return this.refuse(refusal)
+    }
     this.#head = head
     this.#deadlineMs = performance.now() + head.limitMs
     this.#timer = setTimeout(() => {
@@ -176,6 +180,8 @@ export class RelayedCall {
     if (frame === undefined) return answerWithoutMessage(stream, last)
     if (stream.destroyed || stream.closed) return
     stream.respond(answerHead, { waitForTrailers: true })
+    // If the listener has a handler of `request`, too, Node would send empty trailers before these.
+    stream.removeAllListeners('wantTrailers')
     stream.on('wantTrailers', () => {
       if (!stream.destroyed && !stream.closed) stream.sendTrailers(last)
     })
@@ -186,6 +192,7 @@ export class RelayedCall {
     this.#isAnswered = true
     clearTimeout(this.#timer)
     this.#upstream?.close(constants.NGHTTP2_CANCEL)
+    if (this.#head?.method.waits === true) this.#parts.share.endWait()
     this.#parts.share.end(this.#reservedBytes)
     this.#parts.onEnd()
   }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { TokenBuckets } from '../domain/token-bucket.ts'
-import { statusFields, unavailable } from './grpc-status.ts'
+import { GrpcCode, statusFields, unavailable } from './grpc-status.ts'
 import type { GrpcStatus } from './grpc-status.ts'
 import { HostShare } from './host-share.ts'
 import { answerWithoutMessage, RelayedCall } from './relayed-call.ts'
@@ -24,8 +24,9 @@ const loggedPathLength = 200
 export interface TemporalRelay {
   /**
    * Serves one stream of HTTP/2, whose head has arrived. The caller has made sure that the host with this id
-   * sent it. Every stream is answered or closed, also while Temporal can not be reached: the host is told
-   * then that it should try again. Never throws.
+   * sent it. The stream is that of the event `stream`, or of the request of the event `request`. Every
+   * stream is answered or closed, also while Temporal can not be reached: the host is told then that it
+   * should try again. Never throws.
    */
   handle(hostId: string, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void
   /**
@@ -111,6 +112,8 @@ class Relay implements TemporalRelay {
   }
 
   #tell(hostId: string, status: GrpcStatus, headers: IncomingHttpHeaders): void {
+    // Every SDK that compresses is refused once, and then connects without compression.
+    if (status.code === GrpcCode.Unimplemented) return
     if (!this.#logged.take(hostId, performance.now())) return
     const path = (headers[':path'] ?? '').slice(0, loggedPathLength)
     this.#options.log.warn({ host: hostId, path, code: status.code }, `a call was refused: ${status.message}`)

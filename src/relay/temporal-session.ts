@@ -1,7 +1,7 @@
 import { connect } from 'node:http2'
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2'
 
-/** How long a connection to Temporal may take to be made. */
+/** How long a connection to Temporal may take to be made and to get Temporal's first word. */
 const connectLimitMs = 5_000
 /**
  * How often a connection is tried. If a try was not answered until the next one, the connection is given up:
@@ -51,10 +51,9 @@ export class TemporalSession {
       answered = false
       if (!session.connecting && !session.destroyed) session.ping(() => (answered = true))
     }, pingEveryMs)
-    session.on('connect', () => {
-      clearTimeout(late)
-      session.setLocalWindowSize(sessionWindowBytes)
-    })
+    session.on('connect', () => session.setLocalWindowSize(sessionWindowBytes))
+    // A machine takes connections for a process that hangs. Only the process itself sends its settings.
+    session.on('remoteSettings', () => clearTimeout(late))
     // The calls on the connection fail with it, and they tell the host.
     session.on('error', () => undefined)
     session.on('close', () => {

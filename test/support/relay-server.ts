@@ -16,10 +16,11 @@ export interface RelayServer {
   close(): Promise<void>
 }
 
+/** With `asRequests`, the listener has a handler of `request`, for which Node does more by itself. */
 export async function startRelayServer(
   hostId: string,
   options: Omit<TemporalRelayOptions, 'log'>,
-  port = 0,
+  listen: { readonly port?: number; readonly asRequests?: boolean } = {},
 ): Promise<RelayServer> {
   const logged: string[] = []
   const log = { warn: (_fields: object, message: string) => void logged.push(message) }
@@ -29,8 +30,12 @@ export async function startRelayServer(
   server.on('session', (session) => {
     sessions.add(session.on('error', () => undefined).once('close', () => sessions.delete(session)))
   })
-  server.on('stream', (stream, headers) => relay.handle(hostId, stream, headers))
-  server.listen(port, '127.0.0.1')
+  if (listen.asRequests === true) {
+    server.on('request', ({ stream, headers }) => relay.handle(hostId, stream, headers))
+  } else {
+    server.on('stream', (stream, headers) => relay.handle(hostId, stream, headers))
+  }
+  server.listen(listen.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
   const cut = (): void => {
     for (const session of sessions) session.destroy()

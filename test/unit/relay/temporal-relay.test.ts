@@ -8,6 +8,7 @@ import type {
   ServerHttp2Session,
   ServerHttp2Stream,
 } from 'node:http2'
+import { createServer as createTcpServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { framed, GrpcClient } from '../../support/grpc-client.ts'
 import { inTime } from '../../support/in-time.ts'
@@ -16,7 +17,7 @@ import type { RelayServer } from '../../support/relay-server.ts'
 import { until } from '../../support/until.ts'
 
 const limitMs = 10_000
-const [ok, deadlineExceeded, internal, unavailable] = [0, 4, 13, 14]
+const [ok, deadlineExceeded, exhausted, internal, unavailable] = [0, 4, 8, 13, 14]
 const head = { ':status': 200, 'content-type': 'application/grpc' }
 const poll = { namespace: 'roost', taskQueue: { name: 'node-a' } }
 const systemInfo = '/temporal.api.workflowservice.v1.WorkflowService/GetSystemInfo'
@@ -28,7 +29,7 @@ class ScriptedTemporal {
   answer: (stream: ServerHttp2Stream) => void = (stream) => answered(stream, Buffer.alloc(0))
   readonly #server: Http2Server = createServer()
 
-  async start(): Promise<string> {
+  async start(): Promise<void> {
     this.#server.on('session', (session) => this.sessions.push(session.on('error', () => undefined)))
     this.#server.on('stream', (stream, headers) => {
       stream.on('error', () => undefined).resume()
@@ -37,6 +38,9 @@ class ScriptedTemporal {
     })
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
+  }
+
+  get address(): string {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
@@ -48,6 +52,10 @@ class ScriptedTemporal {
     for (const session of this.sessions) session.destroy()
     this.#server.close()
   }
+}
+
+function optionsOf(address: string) {
+  return { temporal: { address, namespace: 'roost' }, tokenKey: Buffer.alloc(32, 7) }
 }
 
 /** Answers with a message and a status of 0, or with other fields at the end. */
@@ -64,9 +72,8 @@ describe('the relay', () => {
 
   beforeEach(async () => {
     temporal = new ScriptedTemporal()
-    const address = await temporal.start()
-    const options = { temporal: { address, namespace: 'roost' }, tokenKey: Buffer.alloc(32, 7) }
-    relay = await startRelayServer('a', options)
+    await temporal.start()
+    relay = await startRelayServer('a', optionsOf(temporal.address))
     host = new GrpcClient(relay.address)
   })
 
@@ -126,6 +133,16 @@ describe('the relay', () => {
     }
   })
 
+  it('serves the streams of requests, too', async () => {
+    const other = await startRelayServer('a', optionsOf(temporal.address), { asRequests: true })
+    const client = new GrpcClient(other.address)
+    assert.equal((await client.call('GetSystemInfo')).status, ok)
+    temporal.answer = (stream) => answered(stream, Buffer.alloc(0), { 'grpc-status': '5' })
+    assert.equal((await client.call('GetSystemInfo')).status, 5)
+    client.close()
+    await other.close()
+  })
+
   it('does not take for an answer what is none', async () => {
     const answers: readonly (readonly [(stream: ServerHttp2Stream) => void, number])[] = [
       [(stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM), unavailable],
@@ -173,6 +190,30 @@ describe('the relay', () => {
       await until('Temporal has the call', () => temporal.calls.length > before, { limitMs })
       leave(stream)
       await isTakenBack(before)
+    }
+  })
+
+  it('does not wait longer than 5 s for a server that takes the connection and says nothing', async () => {
+    const silent = createTcpServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+    const other = await startRelayServer('a', optionsOf(address))
+    const client = new GrpcClient(other.address)
+    assert.equal((await inTime('an answer', client.call('GetSystemInfo'), limitMs)).status, unavailable)
+    client.close()
+    await other.close()
+    silent.close()
+  })
+
+  it('lets a host wait for work with so many calls at once, and with as many again afterwards', async () => {
+    temporal.answer = () => undefined
+    const mostPolls = 16
+    for (const turn of [1, 2]) {
+      const polls = Array.from({ length: mostPolls }, () => host.call('PollActivityTaskQueue', poll))
+      await until('all wait', () => temporal.calls.length === turn * mostPolls, { limitMs })
+      assert.equal((await host.call('PollActivityTaskQueue', poll)).status, exhausted)
+      for (const { stream } of temporal.calls.slice(-mostPolls)) answered(stream, Buffer.alloc(0))
+      assert.deepEqual(new Set((await Promise.all(polls)).map(({ status }) => status)), new Set([ok]))
     }
   })
 

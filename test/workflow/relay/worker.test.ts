@@ -63,9 +63,8 @@ describe("a host's worker behind the relay", () => {
 
     const { ms } = await worker.stop()
     assert.ok(ms < 5_000, `the worker stopped after ${ms} ms`)
-    // The SDK's first call is compressed. It connects again without compression.
-    assert.equal(relay.logged.length, 1)
-    assert.match(String(relay.logged[0]), /grpc-encoding must be identity/)
+    // Nothing that a worker does by itself is refused, apart from compression, which is not logged.
+    assert.deepEqual(relay.logged, [])
   })
 
   it('keeps an activity alive by heartbeats, and Temporal shows which host has it', async () => {
@@ -111,7 +110,11 @@ describe("a host's worker behind the relay", () => {
     await until('the activity runs', () => host.begun.includes('moved'), { limitMs })
     const port = Number(relay.address.split(':')[1])
     await inTime('the relay closes', relay.close(), limitMs)
-    relay = await startRelayServer(hostId, { temporal: { address: env.address, namespace }, tokenKey }, port)
+    relay = await startRelayServer(
+      hostId,
+      { temporal: { address: env.address, namespace }, tokenKey },
+      { port },
+    )
     host.release('moved')
     assert.equal(await inTime('a result', handle.result(), limitMs), 'released: moved')
     const after = await startHostWork(env.client, hostId, { activity: 'complete', input: 'after' })
