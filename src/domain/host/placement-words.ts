@@ -1,4 +1,4 @@
-import type { PlacementReason, PromisedRoom } from './placement.ts'
+import type { PlacementReason } from './placement.ts'
 
 /** An instance with the host on which it was placed. */
 export interface PlacedInstance {
@@ -9,7 +9,10 @@ export interface PlacedInstance {
   readonly hasVolume: boolean
 }
 
-/** Says why an instance is on its host, for people; undefined if nothing is known of it. */
+/**
+ * Says why an instance is on its host, for people; undefined if nothing is known of it. Its user learns no
+ * figures of the host, because they tell of other users. Administrators see them with the host.
+ */
 export function placementWords({ nodeId, reason, hasVolume }: PlacedInstance): string | undefined {
   return reason === undefined ? undefined : `it is on host ${nodeId}, ${why(reason, hasVolume)}`
 }
@@ -28,18 +31,7 @@ const wordsOf: {
   only: () => 'the only one that took new instances when it was made',
   fits: ({ hosts }) => `the only one of ${hosts} hosts that had room for it when it was made`,
   heard: ({ hosts }) => `the only one of ${hosts} hosts with room that was heard when it was made`,
-  spread: ({ hosts, alike, room }) =>
-    `which had fewest instances of the same service or request (${alike}) when it was made (of ${hosts} hosts; ${roomWords(room)})`,
-  room: ({ hosts, room }) => `which had most room when it was made (of ${hosts} hosts; ${roomWords(room)})`,
-}
-
-function roomWords({ promisedMemoryMb, memoryMb, promisedVcpus, cpus }: PromisedRoom): string {
-  const memory = `${promisedMemoryMb} of ${memoryMb} MiB of memory`
-  if (cpus === undefined) return `${memory} were promised there before`
-  const [vcpus, processors] = [counted(promisedVcpus, 'vCPU'), counted(cpus, 'processor')]
-  return `${memory} and ${vcpus} on ${processors} were promised there before`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  spread: ({ hosts, alike }) =>
+    `which of ${hosts} hosts had fewest instances of the same service or request when it was made (${alike})`,
+  room: ({ hosts }) => `which of ${hosts} hosts had most room when it was made`,
 }
