@@ -45,17 +45,19 @@ export async function openMesh({
   if (host === undefined || network === undefined) return undefined
   const mesh = new Mesh({ directory: agentDir, address: network.hostAddress, listenPort: meshPort })
   const file = join(agentDir, 'mesh.json')
-  let revision: string | undefined
+  let current: ToldMesh | undefined
+  const openNetwork = async ({ gateways }: ToldMesh): Promise<void> =>
+    await network.tellMesh({ gateways, instances: new Map() })
   const apply = async (told: ToldMesh): Promise<void> => {
     const changes = await mesh.apply(told.machines)
     if (changes.length > 0) log.info({ changes }, 'the mesh has changed')
-    await network.tellMesh({ gateways: told.gateways, instances: new Map() })
-    revision = told.revision
+    await openNetwork(told)
+    current = told
   }
   const kept: KeptMesh = {
     own: { publicKey: await mesh.publicKey(), endpoint: await endpointOf(host, meshPort) },
     get revision() {
-      return revision
+      return current?.revision
     },
     async take(told) {
       await apply(told)
@@ -64,7 +66,10 @@ export async function openMesh({
     },
     async check() {
       const changes = await mesh.check()
-      if (changes.length > 0) log.warn({ changes }, 'the mesh was repaired')
+      if (changes.length === 0 || current === undefined) return
+      log.warn({ changes }, 'the mesh was repaired')
+      // An interface that was made anew does not forward yet.
+      await openNetwork(current)
     },
     close: async () => await mesh.close(),
   }
