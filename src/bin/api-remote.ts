@@ -13,7 +13,7 @@ import type { OwnIdentity } from '../trust/own-identity.ts'
 import { serverTls } from '../trust/part-identity.ts'
 import type { KeyPairPem } from '../x509/key-pair.ts'
 
-/** The label under which the key of task tokens is made from the secret key. All API processes make the same. */
+/** The label under which every API process makes the same key of task tokens from the secret key. */
 const taskTokens = 'roost task tokens'
 const tokenKeyBytes = 32
 const closeGraceMs = 2_000

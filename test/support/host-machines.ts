@@ -10,8 +10,9 @@ import { processesOf } from './processes.ts'
 import { until } from './until.ts'
 
 /**
- * Machines beside the one of the test run, each in a network namespace of its own. A bridge connects them with
- * the namespace of the run, in which the control plane is. Nothing outside these namespaces gets traffic.
+ * Machines beside the one of the test run, each in a network namespace of its own. A bridge connects them
+ * with the namespace of the run, in which the control plane is. Nothing outside these namespaces gets
+ * traffic.
  */
 export interface Wire {
   /** The address of the control plane's machine. */

@@ -44,21 +44,30 @@ export function hostParts(options: {
       },
       stopSignal: 'SIGTERM',
       stopLimitMs,
-      ready: async (signal) => {
-        const dispatcher = new Agent({ connect: { ca: identity.authority, servername: agentName(hostId) } })
-        const host = ownAddress.includes(':') ? `[${ownAddress}]` : ownAddress
-        const ask = async () => {
-          const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
-          const answer = await request(`https://${host}:${agentPort}/readyz`, {
-            dispatcher,
-            headers: { host: agentName(hostId) },
-            signal: limit,
-          })
-          await answer.body.dump()
-          if (answer.statusCode !== 200) throw new Error(`the agent answers ${answer.statusCode}`)
-        }
-        await untilSucceeds(ask, signal).finally(async () => await dispatcher.destroy())
-      },
+      ready: async (signal) => await untilReady({ hostId, ownAddress, agentPort }, identity, signal),
     },
   ]
+}
+
+/** Resolves once the agent takes work. It says so to everybody, so no certificate is shown to it. */
+async function untilReady(
+  place: Pick<JoinedHost, 'hostId' | 'ownAddress'> & { readonly agentPort: number },
+  { authority }: PartIdentity,
+  signal: AbortSignal,
+): Promise<void> {
+  const { hostId, ownAddress, agentPort } = place
+  const name = agentName(hostId)
+  const dispatcher = new Agent({ connect: { ca: authority, servername: name }, allowH2: false })
+  const url = `https://${ownAddress.includes(':') ? `[${ownAddress}]` : ownAddress}:${agentPort}/readyz`
+  const ask = async (): Promise<void> => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
+    const answer = await request(url, { dispatcher, headers: { host: name }, signal: limit })
+    await answer.body.dump()
+    if (answer.statusCode !== 200) throw new Error(`the agent answers ${answer.statusCode}`)
+  }
+  try {
+    await untilSucceeds(ask, signal)
+  } finally {
+    await dispatcher.destroy()
+  }
 }

@@ -110,7 +110,10 @@ export async function confineRoostParts(
   }
 }
 
-/** The files of the authority of the parts, which the API alone may read. There are none without further hosts. */
+/**
+ * The files of the authority of the parts, which the API alone may read. There are none without further
+ * hosts.
+ */
 async function givenAuthority(settings: StackSettings, api: UserIds): Promise<readonly string[]> {
   if (settings.hostsAddress === undefined) return []
   const files = [settings.authorityKeyFile, settings.authorityCertFile]
