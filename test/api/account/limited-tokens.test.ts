@@ -52,6 +52,7 @@ const ofAccount = new Set([
   'explainHosts',
   'cordonHosts',
   'uncordonHosts',
+  'deleteHosts',
 ])
 
 /** An object. Its name is no part of the name of any other, so that answers can be searched for it. */
