@@ -60,7 +60,8 @@ export interface HostsAddress {
 /** Reads an address with or without a port: `192.0.2.10`, `roost.example.com:7443`, `[2001:db8::1]:7443`. */
 export function asHostsAddress(text: string, name: string): HostsAddress {
   const url = URL.parse(`tcp://${isIP(text) === 6 ? `[${text}]` : text}`)
-  if (url === null || url.hostname === '' || url.host !== text.replace(/^(?=[^[]*:[^[]*:)(.*)$/, '[$1]'))
+  const isSame = /^[\w.:[\]-]+$/.test(text) && url?.host === text.replace(/^(?=[^[]*:[^[]*:)(.*)$/, '[$1]')
+  if (url === null || url.hostname === '' || url.port === '0' || !isSame)
     throw new SettingError(
       `${name} is '${text}'; write the address at which other machines reach this one, such as 192.0.2.10 or ` +
         'roost.example.com:7443',

@@ -1,4 +1,5 @@
 import { createHash, createPublicKey, randomBytes, X509Certificate } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { fullName, kindName } from '../domain/part-name.ts'
 import type { PartName } from '../domain/part-name.ts'
 import { backDatedMs, issueLeaf, makeRoot } from '../x509/authority.ts'
@@ -30,7 +31,7 @@ export async function issuePartCertificate(
   const { name, nowMs } = wanted
   return await issueLeaf(authority, {
     names: [fullName(name), kindName(name.part)],
-    publicKey: readPublicKey(wanted.publicKey),
+    publicKey: readPublicKey(wanted.publicKey).toCryptoKey(keyAlgorithm, true, ['verify']),
     notBeforeMs: nowMs - backDatedMs,
     notAfterMs: nowMs + partCertificateMs,
     forClients: true,
@@ -42,13 +43,19 @@ export function fingerprintOf(certificate: string): Buffer {
   return createHash('sha256').update(new X509Certificate(certificate).raw).digest()
 }
 
-function readPublicKey(pem: string) {
+/** Reads a public key (PEM) that a certificate can be issued for. Throws `UnusablePublicKey`. */
+export function readPublicKey(pem: string): KeyObject {
+  const key = parsedKey(pem)
+  if (key.asymmetricKeyDetails?.namedCurve === 'prime256v1') return key
+  throw new UnusablePublicKey('it is no key of the curve P-256')
+}
+
+function parsedKey(pem: string): KeyObject {
+  // Node also takes the public key out of a private key or a certificate, which nobody should send.
+  if (!pem.startsWith('-----BEGIN PUBLIC KEY-----')) throw new UnusablePublicKey('it is no public key in PEM')
   try {
-    const key = createPublicKey(pem)
-    if (key.asymmetricKeyDetails?.namedCurve === 'prime256v1')
-      return key.toCryptoKey(keyAlgorithm, true, ['verify'])
+    return createPublicKey(pem)
   } catch (cause) {
     throw new UnusablePublicKey('it is no public key in PEM', { cause })
   }
-  throw new UnusablePublicKey('it is no key of the curve P-256')
 }

@@ -1,9 +1,8 @@
-import { createPublicKey } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
 import { admitHost } from '../../db/host/joining.ts'
 import { isJsonObject } from '../../domain/json-text.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
-import { issuePartCertificate } from '../../trust/part-authority.ts'
+import { issuePartCertificate, readPublicKey, UnusablePublicKey } from '../../trust/part-authority.ts'
 import type { KeyPairPem } from '../../x509/key-pair.ts'
 import { keyHash } from './joined-hosts.ts'
 
@@ -61,11 +60,12 @@ function refusal(status: number, message: string): JoinAnswer {
   return { status, body: { message } }
 }
 
-/** The hash of a public key in PEM. Undefined if it is none. */
+/** The hash of a public key in PEM. Undefined if no certificate can be issued for it. */
 function keyHashOf(publicKey: string): string | undefined {
   try {
-    return keyHash(createPublicKey(publicKey).export({ format: 'der', type: 'spki' }))
-  } catch {
-    return undefined
+    return keyHash(readPublicKey(publicKey).export({ format: 'der', type: 'spki' }))
+  } catch (error) {
+    if (error instanceof UnusablePublicKey) return undefined
+    throw error
   }
 }
