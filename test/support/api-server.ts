@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import type { Logger } from 'pino'
@@ -46,6 +46,8 @@ export interface TestApi extends FakeControls {
   readonly stopping: AbortController
   /** Every line that was logged, as JSON. */
   readonly logLines: readonly string[]
+  /** Answers a request that came over another server. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => unknown
   addUser(user?: Partial<NewUser> & { readonly developer?: boolean }): Promise<TestUser>
   send(call: RawCall): Promise<RawAnswer>
   close(): Promise<void>
@@ -119,7 +121,10 @@ export const fakeDigest = `sha256:${'ab'.repeat(32)}`
 
 export async function startTestApi(
   options: { readonly settings?: Partial<ApiSettings> } & Partial<
-    Pick<ApiDeps, keyof FakeControls | 'nowMs' | 'domainProofs' | 'consoleFiles' | 'parts'>
+    Pick<
+      ApiDeps,
+      keyof FakeControls | 'nowMs' | 'domainProofs' | 'consoleFiles' | 'parts' | 'authority' | 'hostReports'
+    >
   > & {
       readonly registry?: (database: Database) => RegistryTokens
     } = {},
@@ -145,7 +150,8 @@ export async function startTestApi(
     ...controls,
     ...replaced(options, controls),
     nodes,
-    hostReports: { tell: async () => true },
+    authority: options.authority,
+    hostReports: options.hostReports ?? { tell: async () => true },
     parts: options.parts ?? noParts,
     ...imagePorts(images),
     registry: options.registry?.(database) ?? {
@@ -172,7 +178,8 @@ export async function startTestApi(
       ...options.settings,
     },
   })
-  const server = createApiServer(app.callback())
+  const handle = app.callback()
+  const server = createApiServer(handle)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -187,6 +194,7 @@ export async function startTestApi(
     images,
     stopping,
     logLines,
+    handle,
     async addUser({ developer = false, ...wanted } = {}) {
       const user = await addUser(database, { name: `user-${users++}`, ...wanted })
       const { token } = await createToken(database, { userUuid: user.uuid, developer })

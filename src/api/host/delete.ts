@@ -4,7 +4,7 @@ import type { deleteHosts } from '../../contract/host/operations.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { removeNode } from '../../db/host/administration.ts'
 import type { NodeRefusal } from '../../db/host/administration.ts'
-import { joinedKeys, removeJoinedHost } from '../../db/host/joining.ts'
+import { awaitedHosts, joinedKeys, removeJoinedHost } from '../../db/host/joining.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -13,22 +13,27 @@ import { hostEntries } from './objects.ts'
 
 type Entry = OperationEntry<typeof deleteHosts> | FailedEntry
 
-/** Removes hosts. One that joined need not be silent, because nothing accepts its certificate afterwards. */
+/**
+ * Removes hosts. One that joined need not be silent, because nothing accepts its certificate afterwards. An
+ * id that was only invited, or whose machine was never heard of, is taken back.
+ */
 export function hostsDelete(deps: ApiDeps): Handler<typeof deleteHosts> {
   return async ({ objects }, call) => {
-    const found = await hostEntries(deps, call, objects, ({ node }) => node)
-    const joined = await joinedKeys(deps.database)
+    const found = await hostEntries(deps, call, objects, ({ node }) => ({ id: node.id }))
+    const awaited = call.identity.admin ? await awaitedHosts(deps.database) : new Set<string>()
+    const joined = new Set([...awaited, ...(await joinedKeys(deps.database)).keys()])
     const entries: Entry[] = []
-    for (const node of found) {
-      if ('message' in node) {
-        entries.push(node)
+    for (const host of found) {
+      const id = 'message' in host ? (host.name ?? '') : host.id
+      if ('message' in host && !awaited.has(id)) {
+        entries.push(host)
         continue
       }
-      const removed = joined.has(node.id)
-        ? await removeJoinedHost(deps.database, node.id)
-        : await removeNode(deps.database, node.id)
-      if (removed.ok) call.log.info({ host: node.id, asker: call.asker.name }, 'a host was removed')
-      entries.push(removed.ok ? { status: 'success', name: node.id } : refusedEntry(node.id, removed.refusal))
+      const removed = joined.has(id)
+        ? await removeJoinedHost(deps.database, id)
+        : await removeNode(deps.database, id)
+      if (removed.ok) call.log.info({ host: id, asker: call.asker.name }, 'a host was removed')
+      entries.push(removed.ok ? { status: 'success', name: id } : refusedEntry(id, removed.refusal))
     }
     return { entries }
   }

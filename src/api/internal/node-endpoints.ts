@@ -5,6 +5,7 @@ import { imagesInUse, instancesOfNode, isPlacedOn, loadLaunchSpec } from '../../
 import { recordHeartbeat } from '../../db/host/hosts.ts'
 import type { ApiDeps } from '../deps.ts'
 import { span } from '../../primitives/spans.ts'
+import { hostBehind } from '../remote/admitted-hosts.ts'
 import { readBody } from '../middleware/read-body.ts'
 import type { RequestState } from '../request-state.ts'
 import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credentials.ts'
@@ -24,8 +25,11 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
   router.put('/', joining, readBody(), async (ctx) => {
     ctx.state.route = 'internal.heartbeat'
     const { firstSubnet } = deps.settings
-    const node = { id: nodeId(ctx.params['node']), firstSubnet }
+    const hasJoined = hostBehind(ctx.req) !== undefined
+    const node = { id: nodeId(ctx.params['node']), firstSubnet, joined: hasJoined }
     const heartbeat = parseHeartbeat(ctx.state.body)
+    if (hasJoined && !heartbeat.agentUrl.startsWith('https:'))
+      throw requestError('invalidContent', plainAgent)
     const assignment = await recordHeartbeat(deps, node, heartbeat)
     if (assignment === undefined) {
       ctx.state.log.debug(
@@ -83,4 +87,10 @@ function nodeId(text: string | undefined): string {
   return text
 }
 
+/** Only over TLS a host proves that an address is its own, and not one that it wants to have called. */
+const plainAgent = {
+  name: 'agentUrl',
+  place: 'the heartbeat',
+  reason: 'the agent of a host that joined has to be at an address with https',
+}
 const nodeIdProblem = { name: 'node', place: 'the path', reason: 'it is no identifier of a node' }

@@ -16,6 +16,9 @@ export class JoinedHosts {
   readonly #timer: NodeJS.Timeout
   /** Undefined until they were read for the first time. */
   #keys: ReadonlyMap<string, string> | undefined
+  /** The look under way, and the one that follows it. */
+  #look: Promise<void> = Promise.resolve()
+  #nextLook: Promise<void> | undefined
 
   /** `read` returns the hash of each host's public key. */
   constructor(read: () => Promise<ReadonlyMap<string, string>>) {
@@ -42,8 +45,19 @@ export class JoinedHosts {
     return peer.id
   }
 
-  /** Reads the hosts again and cuts the connections of those that are gone or have another key. */
+  /**
+   * Reads the hosts again and cuts the connections of those that are gone or have another key. One look is
+   * under way at a time, so that no older one ends last. Those who ask meanwhile share the next.
+   */
   async look(): Promise<void> {
+    this.#nextLook ??= this.#look.then(async () => {
+      this.#nextLook = undefined
+      await (this.#look = this.#lookNow())
+    })
+    await this.#nextLook
+  }
+
+  async #lookNow(): Promise<void> {
     const keys = await this.#read().catch(() => undefined)
     if (keys === undefined) return
     this.#keys = keys

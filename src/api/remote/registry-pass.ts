@@ -7,6 +7,14 @@ const answerTimeoutMs = 60_000
 const maxConnections = 128
 /** What a pull needs of a request. */
 const passedHeaders = ['accept', 'authorization', 'range'] as const
+/** Fields of an answer that are about the connection to the registry, and not about what it answered. */
+const connectionHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'trailer',
+  'upgrade',
+])
 
 export interface RegistryPass {
   (incoming: IncomingMessage, outgoing: ServerResponse): void
@@ -24,6 +32,8 @@ export function createRegistryPass(registryUrl: string): RegistryPass {
     headersTimeout: answerTimeoutMs,
     bodyTimeout: answerTimeoutMs,
   })
+  // The target is put behind the address, not read as one that may lead elsewhere.
+  const base = registryUrl.replace(/\/$/, '')
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
@@ -33,13 +43,15 @@ export function createRegistryPass(registryUrl: string): RegistryPass {
         return value === undefined ? [] : [[name, value]]
       }),
     )
-    const answer = await request(new URL((incoming.url ?? '/').replace(/^\//, ''), withSlash(registryUrl)), {
+    const answer = await request(`${base}${incoming.url ?? ''}`, {
       dispatcher,
       method: 'GET',
       headers,
       signal: gone.signal,
     })
-    outgoing.writeHead(answer.statusCode, answer.headers as NodeJS.Dict<string | string[]>)
+    for (const [name, value] of Object.entries(answer.headers))
+      if (value !== undefined && !connectionHeaders.has(name)) outgoing.setHeader(name, value)
+    outgoing.writeHead(answer.statusCode)
     await pipeline(answer.body, outgoing)
   }
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
@@ -49,8 +61,4 @@ export function createRegistryPass(registryUrl: string): RegistryPass {
     })
   }
   return Object.assign(handle, { close: async () => await dispatcher.close() })
-}
-
-function withSlash(url: string): string {
-  return url.endsWith('/') ? url : `${url}/`
 }

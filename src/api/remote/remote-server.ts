@@ -1,15 +1,18 @@
+import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { performServerHandshake } from 'node:http2'
-import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Server, TLSSocket } from 'node:tls'
-import { isJsonObject, parseJson } from '../../domain/json-text.ts'
+import { parseJson } from '../../domain/json-text.ts'
 import { serverTls } from '../../trust/part-identity.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
-import { closeServer, createApiServer } from '../server.ts'
+import { createApiServer } from '../server.ts'
 import { noteHost } from './admitted-hosts.ts'
 import type { JoinAnswer } from './join.ts'
 import type { JoinedHosts } from './joined-hosts.ts'
+import { plainPath } from './plain-path.ts'
 
 export interface RemoteServerOptions {
   readonly identity: PartIdentity
@@ -30,13 +33,15 @@ export interface RemoteServer {
   close(graceMs: number): Promise<void>
 }
 
-/** Requests to join that are read at once. They need no certificate, so there are few of them. */
+/** Joins that are looked up at once. They need no certificate, so there are few of them. */
 const maxJoins = 16
 const maxJoinBytes = 4_096
 const maxConnections = 8_192
 const handshakeMs = 10_000
 /** Calls of one host that are open at once. It has a few polls, and completions. */
 const maxStreams = 1_024
+/** How often idle connections are closed while the server closes. */
+const closeIdleEveryMs = 20
 
 /**
  * The server for parts on other machines: TLS 1.3 with the certificates of the installation's authority.
@@ -50,38 +55,55 @@ export function createRemoteServer(options: RemoteServerOptions): RemoteServer {
       refuse(response, 500, 'the API failed; see its log'),
     )
   })
-  const sockets = new Set<TLSSocket>()
+  // The limits on the time that a request may take hold only once a server of HTTP listens. This one gets
+  // its connections from the server of TLS, which listens for it.
+  plain.emit('listening')
+  const sockets = new Set<Socket>()
+  const sessions = new Set<ServerHttp2Session>()
   const server = createServer(
     { ...serverTls(options.identity), handshakeTimeout: handshakeMs, ALPNProtocols: ['h2', 'http/1.1'] },
     (socket) => {
-      sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
       socket.on('error', () => undefined)
-      if (socket.alpnProtocol === 'h2') void serveCalls(options, socket)
+      if (socket.alpnProtocol === 'h2') void serveCalls(options, socket, sessions)
       else plain.emit('connection', socket)
     },
   )
   server.maxConnections = maxConnections
+  // The server waits for connections whose handshake is not over, too.
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   return {
     server,
     async close(graceMs) {
+      const closed = once(server, 'close')
       server.close()
+      for (const session of sessions) session.close()
+      const idle = setInterval(() => plain.closeIdleConnections(), closeIdleEveryMs)
       const late = setTimeout(() => sockets.forEach((socket) => socket.destroy()), graceMs)
-      await closeServer(plain, graceMs)
-      sockets.forEach((socket) => socket.destroy())
+      await closed
+      clearInterval(idle)
       clearTimeout(late)
+      plain.close()
     },
   }
 }
 
 /** Serves the calls of one connection, after it is known whose it is. */
-async function serveCalls({ hosts, temporal }: RemoteServerOptions, socket: TLSSocket): Promise<void> {
+async function serveCalls(
+  { hosts, temporal }: RemoteServerOptions,
+  socket: TLSSocket,
+  sessions: Set<ServerHttp2Session>,
+): Promise<void> {
   const hostId = await hosts.hostOf(socket).catch(() => undefined)
   if (hostId === undefined) {
     socket.destroy()
     return
   }
   const session = performServerHandshake(socket, { settings: { maxConcurrentStreams: maxStreams } })
+  sessions.add(session)
+  session.once('close', () => sessions.delete(session))
   session.on('error', () => undefined)
   session.on('stream', (stream, headers) => {
     stream.on('error', () => undefined)
@@ -95,7 +117,8 @@ async function answer(
   exchange: { readonly request: IncomingMessage; readonly response: ServerResponse },
 ): Promise<void> {
   const { request, response } = exchange
-  const { pathname } = new URL(request.url ?? '/', 'https://roost')
+  const pathname = plainPath(request.url ?? '')
+  if (pathname === undefined) return refuse(response, 400, unclearPath)
   if (request.method === 'POST' && pathname === '/join') return await joins.answer(request, response)
   const socket = request.socket as TLSSocket
   const hostId = await options.hosts.hostOf(socket)
@@ -115,6 +138,7 @@ async function answer(
   }
 }
 
+const unclearPath = "the path is not plain: write it without escapes, '.', '..' and empty parts"
 const strangers =
   'this machine has not joined the installation, or it was removed: `roost host invite` prints how it joins'
 
@@ -128,10 +152,16 @@ class JoinDesk {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const read = await readText(request, maxJoinBytes)
+    if (read === undefined) {
+      // The rest of the body is not read, so the connection can not be used again.
+      response.setHeader('connection', 'close')
+      return refuse(response, 413, `a request to join has at most ${maxJoinBytes} bytes`)
+    }
     if (this.#busy >= maxJoins) return refuse(response, 503, 'too many machines join at once: try again')
     this.#busy += 1
     try {
-      const { status, body } = await this.#join(await readJson(request, maxJoinBytes))
+      const { status, body } = await this.#join(parseJson(read))
       send(response, status, body)
     } finally {
       this.#busy -= 1
@@ -139,17 +169,16 @@ class JoinDesk {
   }
 }
 
-/** Undefined if the body is too long or no object. */
-async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
+/** Undefined if the body is too long. */
+async function readText(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > maxBytes) return undefined
     chunks.push(chunk)
   }
-  const json = parseJson(Buffer.concat(chunks).toString('utf8'))
-  return isJsonObject(json) ? json : undefined
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {

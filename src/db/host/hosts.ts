@@ -41,20 +41,27 @@ const subnetLock = 7_070_002
  */
 export const releasedSecret = ''
 
+interface NewNode {
+  readonly id: string
+  readonly firstSubnet: string
+}
+
 type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
 
 /**
  * Notes that the host is alive. The first call gives the host a network of its own: `firstSubnet`, or the
  * next one that no host has and that the host's machine does not use otherwise. The network never changes
  * afterwards, and the id belongs to the agent with this secret from then on. Returns undefined and changes
- * nothing if the host with this id has another secret. Throws if all networks are taken.
+ * nothing if the host with this id has another secret. Throws if all networks are taken. With `joined`, the
+ * heartbeat is that of a machine that joined; one that was removed meanwhile is refused, too.
  */
 export async function recordHeartbeat(
   deps: NodesDeps,
-  node: { readonly id: string; readonly firstSubnet: string },
+  node: NewNode & { readonly joined?: boolean },
   heartbeat: NodeHeartbeat,
 ): Promise<NodeAssignment | undefined> {
   return deps.database.db.transaction().execute(async (db) => {
+    if (node.joined === true && !(await keepsJoined(db, node.id))) return undefined
     const sealed = deps.secretBox.seal(heartbeat.agentSecret, secretContext(node.id))
     const stored = (await storedNode(db, node.id)) ?? (await addNode(db, node, { heartbeat, sealed }))
     const isReleased = stored.agentSecret === releasedSecret
@@ -92,6 +99,12 @@ export async function recordHeartbeat(
   })
 }
 
+/** Whether the host is among those that joined. It is not removed before the transaction ends. */
+async function keepsJoined(db: Db, hostId: string): Promise<boolean> {
+  const found = db.selectFrom('joinedHosts').select('hostId').where('hostId', '=', hostId)
+  return (await found.forShare().executeTakeFirst()) !== undefined
+}
+
 /** Reads and locks the host's row, so that only the first of several agents gets a released id. */
 async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefined> {
   return db
@@ -105,7 +118,7 @@ async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefine
 /** Adds a host. If another call has added it meanwhile, returns the row that the other call wrote. */
 async function addNode(
   db: Db,
-  node: { readonly id: string; readonly firstSubnet: string },
+  node: NewNode,
   { heartbeat, sealed }: { readonly heartbeat: NodeHeartbeat; readonly sealed: string },
 ): Promise<StoredNode> {
   await takeLock(db, subnetLock)

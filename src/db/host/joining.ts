@@ -107,16 +107,30 @@ export async function joinedKeys({ db }: Database): Promise<ReadonlyMap<string, 
   return new Map(rows.map(({ hostId, keySha256 }) => [hostId, keySha256]))
 }
 
+/** The ids of machines that are invited, or joined and were never heard of. They are not among the hosts. */
+export async function awaitedHosts({ db }: Database): Promise<ReadonlySet<string>> {
+  const invited = await db
+    .selectFrom('hostInvitations')
+    .select('hostId as id')
+    .where('usedAt', 'is', null)
+    .execute()
+  const joined = await db.selectFrom('joinedHosts').select('hostId as id').execute()
+  const known = new Set((await db.selectFrom('nodes').select('id').execute()).map(({ id }) => id))
+  return new Set([...invited, ...joined].flatMap(({ id }) => (known.has(id) ? [] : [id])))
+}
+
 export type Removal =
   { readonly ok: true } | { readonly ok: false; readonly refusal: 'has-instances' | 'has-volumes' }
 
 /**
- * Locks out a host that joined, and forgets it. Refused while it has instances or volumes, because nobody
- * else has them.
+ * Locks out a host that joined, and forgets it and its invitations. Refused while it has instances or
+ * volumes, because nobody else has them.
  */
 export async function removeJoinedHost({ db }: Database, hostId: string): Promise<Removal> {
   return await db.transaction().execute(async (db): Promise<Removal> => {
-    // The lock keeps placements from choosing the host meanwhile.
+    // The first lock keeps heartbeats from making the host known again meanwhile, the second one keeps
+    // placements from choosing it.
+    await db.selectFrom('joinedHosts').select('hostId').where('hostId', '=', hostId).forUpdate().execute()
     await db.selectFrom('nodes').select('id').where('id', '=', hostId).forUpdate().execute()
     const has = async (table: 'instances' | 'volumes') =>
       (await db.selectFrom(table).select('uuid').where('nodeId', '=', hostId).limit(1).executeTakeFirst()) !==

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { generateKeyPairSync, X509Certificate } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { partNamed } from '../../../src/domain/part-name.ts'
 import { PlatformPart } from '../../../src/domain/platform-part.ts'
 import { publicKeyOf } from '../../../src/trust/kept-identity.ts'
@@ -44,14 +45,12 @@ describe('certificates of parts', () => {
   })
 
   it('are issued for public keys of the curve P-256 alone', async () => {
-    const publicPem = { type: 'spki', format: 'pem' } as const
-    const privatePem = { type: 'pkcs8', format: 'pem' } as const
-    const encodings = { publicKeyEncoding: publicPem, privateKeyEncoding: privatePem }
+    const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString()
     const refused: Readonly<Record<string, string>> = {
-      'P-384': generateKeyPairSync('ec', { namedCurve: 'P-384', ...encodings }).publicKey,
-      secp256k1: generateKeyPairSync('ec', { namedCurve: 'secp256k1', ...encodings }).publicKey,
-      Ed25519: generateKeyPairSync('ed25519', encodings).publicKey,
-      RSA: generateKeyPairSync('rsa', { modulusLength: 2_048, ...encodings }).publicKey,
+      'P-384': pem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey),
+      secp256k1: pem(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey),
+      Ed25519: pem(generateKeyPairSync('ed25519').publicKey),
+      RSA: pem(generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey),
       'a private key': makeKey(),
       'a certificate': authority.chain,
       nothing: '',

@@ -1,0 +1,213 @@
+import { strict as assert } from 'node:assert'
+import { openDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { releaseNode } from '../../../src/db/host/administration.ts'
+import {
+  admitHost,
+  awaitedHosts,
+  invitationMs,
+  inviteHost,
+  joinedKeys,
+  removeJoinedHost,
+} from '../../../src/db/host/joining.ts'
+import { recordHeartbeat } from '../../../src/db/host/hosts.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
+import type { UserRecord } from '../../../src/db/account/users.ts'
+import { createVolume } from '../../../src/db/volume/create.ts'
+import {
+  addNode,
+  addUser,
+  hearNode,
+  testAgentSecret,
+  testSecretBox,
+  wantedInstance,
+} from '../../support/accounts.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
+
+describe('machines that join as hosts', () => {
+  let own: TestDatabase
+  let database: Database
+  let user: UserRecord
+  let secrets = 0
+  beforeEach(async () => {
+    own = await createTestDatabase()
+    database = await openDatabase({ url: own.url, applicationName: 'joining' })
+    user = await addUser(database, { name: 'ann' })
+    await addNode(database, { id: 'local' })
+  })
+  afterEach(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  /** Invites a machine. Undefined if the id is taken. */
+  const invite = async (hostId?: string) => {
+    const secret = `secret ${secrets++}`
+    const made = await inviteHost(database, { hostId, secret })
+    return made && { secret, hostId: made.hostId, expiresAt: made.expiresAt }
+  }
+  const admit = async (secret: string, keySha256 = 'key') => await admitHost(database, { secret, keySha256 })
+  const join = async (hostId: string, key = `key of ${hostId}`) => {
+    const invited = await invite(hostId)
+    assert.ok(invited, `${hostId} is taken`)
+    assert.deepEqual(await admit(invited.secret, key), { ok: true, hostId })
+  }
+  const silence = async (id: string) =>
+    await readRows(database, {
+      text: 'update nodes set heartbeat_at = to_timestamp(0) where id = $1',
+      values: [id],
+    })
+  const expire = async (hostId: string) =>
+    await readRows(database, {
+      text: "update host_invitations set expires_at = now() - interval '1 ms' where host_id = $1",
+      values: [hostId],
+    })
+  const countOf = async (table: string, column: string, hostId: string) =>
+    (await readRows(database, { text: `select 1 from ${table} where ${column} = $1`, values: [hostId] }))
+      .length
+
+  it('get the first number that is free', async () => {
+    assert.equal((await invite())?.hostId, 'h2')
+    assert.equal((await invite())?.hostId, 'h3')
+    await join('h5')
+    await hearNode(database, { id: 'h4' })
+    assert.equal((await invite())?.hostId, 'h6')
+    await removeJoinedHost(database, 'h5')
+    assert.equal((await invite())?.hostId, 'h5')
+  })
+
+  it('get different ids when they are invited at once', async () => {
+    const invited = await Promise.all(Array.from({ length: 12 }, async () => (await invite())?.hostId))
+    assert.deepEqual(invited.toSorted(), Array.from({ length: 12 }, (_, index) => `h${index + 2}`).toSorted())
+    const named = await Promise.all(Array.from({ length: 8 }, async () => await invite('attic')))
+    assert.equal(named.filter((one) => one !== undefined).length, 1)
+  })
+
+  it('get no id of a host, of another invitation, or of a machine that joined', async () => {
+    assert.equal(await invite('local'), undefined)
+    assert.ok(await invite('attic'))
+    assert.equal(await invite('attic'), undefined)
+    await join('cellar')
+    assert.equal(await invite('cellar'), undefined, 'before its first heartbeat')
+    await hearNode(database, { id: 'cellar' })
+    assert.equal(await invite('cellar'), undefined)
+  })
+
+  it('may get an id that was released, and its new key takes the place of the old one', async () => {
+    await join('attic', 'old')
+    await hearNode(database, { id: 'attic' })
+    await silence('attic')
+    assert.deepEqual(await releaseNode(database, 'attic'), { ok: true })
+    await join('attic', 'new')
+    assert.deepEqual([...(await joinedKeys(database))], [['attic', 'new']])
+    assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: true })
+  })
+
+  it('are refused with a secret that is not known', async () => {
+    assert.deepEqual(await admit('none'), { ok: false, refusal: 'unknown' })
+    const invited = await invite()
+    assert.deepEqual(await admit(invited!.secret.toUpperCase()), { ok: false, refusal: 'unknown' })
+    assert.equal((await joinedKeys(database)).size, 0)
+  })
+
+  it('have an hour, and then the id is free', async () => {
+    const before = Date.now()
+    const invited = await invite('attic')
+    assert.ok(Math.abs(invited!.expiresAt.getTime() - before - invitationMs) < 60_000)
+    await expire('attic')
+    assert.deepEqual(await admit(invited!.secret), { ok: false, refusal: 'expired' })
+    assert.equal((await joinedKeys(database)).size, 0)
+    assert.ok(await invite('attic'))
+    assert.deepEqual(await admit(invited!.secret), { ok: false, refusal: 'unknown' })
+  })
+
+  it('may ask again with their key, and no other machine may', async () => {
+    const { secret, hostId } = (await invite())!
+    assert.deepEqual(await admit(secret, 'mine'), { ok: true, hostId })
+    assert.deepEqual(await admit(secret, 'mine'), { ok: true, hostId })
+    assert.deepEqual(await admit(secret, 'yours'), { ok: false, refusal: 'used' })
+    assert.deepEqual([...(await joinedKeys(database))], [[hostId, 'mine']])
+  })
+
+  it('are one of several that come with one secret at once', async () => {
+    const { secret, hostId } = (await invite())!
+    const keys = Array.from({ length: 10 }, (_, index) => `key ${index}`)
+    const outcomes = await Promise.all(keys.map(async (key) => await admit(secret, key)))
+    const winners = keys.filter((_, index) => outcomes[index]?.ok)
+    assert.equal(winners.length, 1)
+    assert.deepEqual([...(await joinedKeys(database))], [[hostId, winners[0]]])
+  })
+
+  it('are not removed while they have instances or volumes', async () => {
+    await join('attic')
+    await hearNode(database, { id: 'attic' })
+    await silence('local')
+    const outcome = await insertInstances({ database, secretBox: testSecretBox }, wantedInstance(user))
+    assert.ok(outcome.ok && outcome.instances[0]?.nodeId === 'attic')
+    const volume = await createVolume({ database }, { userUuid: user.uuid, sizeMb: 64 })
+    assert.ok(volume.ok && volume.volume.nodeId === 'attic')
+    assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: false, refusal: 'has-instances' })
+    await readRows(database, { text: 'delete from instances' })
+    assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: false, refusal: 'has-volumes' })
+    assert.equal((await joinedKeys(database)).size, 1)
+    await readRows(database, { text: 'delete from volumes' })
+    assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: true })
+  })
+
+  it('are forgotten when they are removed, and their id may be invited again', async () => {
+    const { secret } = (await invite('attic'))!
+    await admit(secret)
+    await hearNode(database, { id: 'attic' })
+    assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: true })
+    assert.equal((await joinedKeys(database)).size, 0)
+    assert.equal(await countOf('nodes', 'id', 'attic'), 0)
+    assert.equal(await countOf('host_invitations', 'host_id', 'attic'), 0)
+    assert.deepEqual(
+      await admit(secret),
+      { ok: false, refusal: 'unknown' },
+      'the same machine, the old secret',
+    )
+    await join('attic', 'another')
+    assert.deepEqual([...(await joinedKeys(database))], [['attic', 'another']])
+  })
+
+  it('are awaited until their first heartbeat', async () => {
+    const awaited = async () => [...(await awaitedHosts(database))].toSorted()
+    assert.deepEqual(await awaited(), [])
+    await invite('attic')
+    await join('cellar')
+    assert.deepEqual(await awaited(), ['attic', 'cellar'])
+    await hearNode(database, { id: 'cellar' })
+    assert.deepEqual(await awaited(), ['attic'])
+    await removeJoinedHost(database, 'attic')
+    assert.deepEqual(await awaited(), [])
+  })
+
+  it('are either removed or heard, if both come at once', async () => {
+    const beat = async (id: string) =>
+      await recordHeartbeat(
+        { database, secretBox: testSecretBox },
+        { id, firstSubnet: '10.64.0.0/16', joined: true },
+        {
+          agentUrl: 'https://127.0.0.1:7071',
+          agentSecret: testAgentSecret(id),
+          accelerator: 'fake',
+          memoryMb: 1,
+          volumeMb: 1,
+          imageBytes: {},
+          occupiedSubnets: [],
+          version: '0.1.0',
+        },
+      )
+    for (let round = 0; round < 20; round++) {
+      const id = `r${round}`
+      await join(id)
+      if (round % 2 === 0) assert.ok(await beat(id))
+      await Promise.all([beat(id), removeJoinedHost(database, id), beat(id)])
+      assert.equal(await beat(id), undefined)
+      assert.equal(await countOf('nodes', 'id', id), 0, `round ${round}`)
+    }
+  })
+})
