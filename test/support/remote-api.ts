@@ -83,7 +83,7 @@ export async function startRemoteApi(): Promise<RemoteApi> {
     closeRemote,
     async invite(name) {
       const made = await admin.api.one('inviteHosts', { body: { ...(name !== undefined && { name }) } })
-      return readJoinToken(made.token!)!
+      return readJoinToken(made.token)!
     },
     async joined(hostId) {
       const identity = await identityOf(authority, { part: PlatformPart.Agent, id: hostId })

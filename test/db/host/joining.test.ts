@@ -80,7 +80,8 @@ describe('machines that join as hosts', () => {
 
   it('get different ids when they are invited at once', async () => {
     const invited = await Promise.all(Array.from({ length: 12 }, async () => (await invite())?.hostId))
-    assert.deepEqual(invited.toSorted(), Array.from({ length: 12 }, (_, index) => `h${index + 2}`).toSorted())
+    assert.deepEqual(new Set(invited), new Set(Array.from({ length: 12 }, (_, index) => `h${index + 2}`)))
+    assert.equal(invited.length, 12)
     const named = await Promise.all(Array.from({ length: 8 }, async () => await invite('attic')))
     assert.equal(named.filter((one) => one !== undefined).length, 1)
   })
