@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { pino } from 'pino'
@@ -21,6 +22,7 @@ import { createAuthorityAccounts } from '../db/certificate/authority-accounts.ts
 import { listAutoscaledServices, readAutoscaleMembers } from '../db/autoscale/records.ts'
 import { openDatabase } from '../db/database.ts'
 import { listNodes } from '../db/host/hosts.ts'
+import { PlatformPart } from '../domain/platform-part.ts'
 import { createSecretBox } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
 import { createNodeClient } from '../control/host-client.ts'
@@ -31,6 +33,7 @@ import { partsHere } from '../settings/platform-ports.ts'
 import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 import { logSpans } from './span-log.ts'
+import { AskedIdentity } from '../trust/asked-identity.ts'
 import { openTracing } from '../tracing/tracing.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
@@ -61,7 +64,20 @@ const control = openTemporalControl(place)
 const metrics = new WorkerMetrics({ database, polls: () => worker.polls })
 const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
 const parts = createPartClient({ places: settings.metricsParts ?? partsHere(settings), gatewayToken })
-const nodes = createNodeClient({ listNodes: () => listNodes({ database, secretBox }), nowMs: Date.now })
+/** What the worker shows to hosts on other machines. Absent: there are none. */
+const identity =
+  settings.hostsAddress &&
+  new AskedIdentity({
+    apiUrl: settings.apiUrl,
+    token: gatewayToken,
+    name: { part: PlatformPart.Worker, id: randomBytes(6).toString('hex') },
+    onProblem: (message, error) => log.warn({ err: error }, message),
+  })
+const nodes = createNodeClient({
+  listNodes: () => listNodes({ database, secretBox }),
+  nowMs: Date.now,
+  ...(identity && { identity: () => identity.current }),
+})
 const observer = createServiceObserver({
   readServices: (serviceUuids) => readAutoscaleMembers(database, serviceUuids),
   readLoads: (nodeId, instanceUuids) => nodes.readLoads(nodeId, instanceUuids),
@@ -210,6 +226,7 @@ async function stop(): Promise<void> {
   setTimeout(() => process.exit(0), stopLimitMs).unref()
   health.close()
   health.closeAllConnections()
+  identity?.stop()
   await Promise.all([worker.stop(), sweeps.stop()])
   await Promise.all([control.close(), authority.close(), nodes.close(), parts.close(), database.close()])
   await tracer?.close()

@@ -133,7 +133,7 @@ export function createNodeClient(options: {
   readonly listNodes: () => Promise<readonly NodeRecord[]>
   readonly nowMs: () => number
   /** What this part shows to hosts on other machines. Absent: there are none. */
-  readonly identity?: () => PartIdentity
+  readonly identity?: () => PartIdentity | undefined
 }): NodeClient {
   const { identity } = options
   const connectionsTo = (connections: number): Agent => agentFor(connections, identity)
@@ -290,7 +290,7 @@ function callsTo(addresses: ReturnType<typeof createAddressBook>, agent: Dispatc
   }
 }
 
-function agentFor(connections: number, identity: (() => PartIdentity) | undefined): Agent {
+function agentFor(connections: number, identity: (() => PartIdentity | undefined) | undefined): Agent {
   return new Agent({
     connections,
     connect: partConnector(() => identity?.(), { timeout: connectTimeoutMs }),

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
 import { isPartId } from '../domain/part-name.ts'
 import type { PartName } from '../domain/part-name.ts'
+import { makeKey } from '../x509/key-pair.ts'
 import { keepIdentity, keptKey, KeptIdentity, publicKeyOf, readIdentity } from './kept-identity.ts'
 import type { PartIdentity } from './part-identity.ts'
 
@@ -14,8 +15,8 @@ export interface IdentitySource {
   /** The secret that the parts of the control plane's machine share. */
   readonly token: string
   readonly name: PartName
-  /** What the part keeps, for a start while the API is away. */
-  readonly directory: string
+  /** Where the part keeps what it got, for a start while the API is away. Absent: it waits for the API then. */
+  readonly directory?: string
   readonly onProblem: (message: string, error: unknown) => void
 }
 
@@ -68,7 +69,8 @@ export class AskedIdentity {
     const { signal } = this.#stopping
     for (let told = false; !signal.aborted; told = true) {
       try {
-        this.#take((await readIdentity(directory)) ?? (await this.#first()))
+        const kept = directory === undefined ? undefined : await readIdentity(directory)
+        this.#take(kept ?? (await this.#first()))
         return
       } catch (error) {
         if (!told)
@@ -94,9 +96,9 @@ export class AskedIdentity {
 
   async #first(): Promise<PartIdentity> {
     const { directory } = this.#source
-    const key = await keptKey(directory)
+    const key = directory === undefined ? makeKey() : await keptKey(directory)
     const answer = await this.#ask(key)
-    await keepIdentity(directory, answer)
+    if (directory !== undefined) await keepIdentity(directory, answer)
     return { key, ...answer }
   }
 

@@ -46,12 +46,13 @@ export async function readIdentity(directory: string): Promise<PartIdentity | un
  * keeps asking until it has it.
  */
 export class KeptIdentity {
-  readonly #directory: string
+  readonly #directory: string | undefined
   readonly #listeners: ((identity: PartIdentity) => void)[] = []
   #timer: NodeJS.Timeout | undefined
   #current: PartIdentity
 
-  constructor(directory: string, identity: PartIdentity) {
+  /** Without a directory nothing is kept for a later start. */
+  constructor(directory: string | undefined, identity: PartIdentity) {
     this.#directory = directory
     this.#current = identity
   }
@@ -83,7 +84,7 @@ export class KeptIdentity {
     const next = { ...this.#current, certificate }
     if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(next.key)))
       throw new Error('the new certificate is for another key')
-    await keepIdentity(this.#directory, next)
+    if (this.#directory !== undefined) await keepIdentity(this.#directory, next)
     this.#current = next
     for (const listener of this.#listeners) listener(next)
   }
