@@ -52,9 +52,10 @@ describe('a data directory', () => {
     })
 
     it('are made once and never replaced', async () => {
-      await ensureKeys(files(), Date.now())
+      const joined = () => ({ ...files(), hostsAddress: {} })
+      await ensureKeys(joined(), Date.now())
       const before = Object.values(files()).map((file) => readFileSync(file, 'utf8'))
-      await ensureKeys(files(), Date.now())
+      await ensureKeys(joined(), Date.now())
       assert.deepEqual(
         Object.values(files()).map((file) => readFileSync(file, 'utf8')),
         before,
