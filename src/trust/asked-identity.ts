@@ -15,7 +15,9 @@ export interface IdentitySource {
   /** The secret that the parts of the control plane's machine share. */
   readonly token: string
   readonly name: PartName
-  /** Where the part keeps what it got, for a start while the API is away. Absent: it waits for the API then. */
+  /**
+   * Where the part keeps what it got, for a start while the API is away. Absent: it waits for the API then.
+   */
   readonly directory?: string
   readonly onProblem: (message: string, error: unknown) => void
 }
