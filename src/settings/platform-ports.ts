@@ -12,6 +12,7 @@ type PlatformSettings = Pick<
   | 'databaseUrl'
   | 'registryUrl'
   | 'registryOwnerPort'
+  | 'hostsAddress'
   | 'agentPort'
   | 'workerMetricsPort'
   | 'gatewayMetricsPort'
@@ -27,6 +28,7 @@ export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
   const { apiUrl, temporalAddress, databaseUrl, registryUrl } = settings
   const own = new Set([apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort])
   own.add(settings.registryOwnerPort)
+  if (settings.hostsAddress !== undefined) own.add(settings.hostsAddress.port)
   const given = [apiUrl, databaseUrl, registryUrl, temporalAddress && `tcp://${temporalAddress}`]
   for (const text of given) {
     const url = text === undefined ? null : URL.parse(text)

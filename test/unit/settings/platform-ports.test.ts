@@ -12,13 +12,14 @@ describe('ports of the platform', () => {
       ROOST_WORKER_METRICS_PORT: '7005',
       ROOST_GATEWAY_METRICS_PORT: '7006',
       ROOST_REGISTRY_OWNER_PORT: '7010',
+      ROOST_HOSTS_ADDRESS: 'roost.example.com:7011',
       DATABASE_URL: 'postgresql://roost:secret@127.0.0.1:7007/roost',
       TEMPORAL_ADDRESS: 'localhost:7008',
       ROOST_REGISTRY_URL: 'http://registry.example.com:7009',
     })
     assert.deepEqual(
       [...platformPorts(settings)].toSorted((a, b) => a - b),
-      [7001, 7002, 7003, 7004, 7005, 7006, 7007, 7008, 7010],
+      [7001, 7002, 7003, 7004, 7005, 7006, 7007, 7008, 7010, 7011],
     )
   })
 })
