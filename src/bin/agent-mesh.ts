@@ -1,10 +1,12 @@
 import { lookup } from 'node:dns/promises'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { hostAndPort } from '../domain/host-and-port.ts'
 import { isJsonObject, parseJson } from '../domain/json-text.ts'
 import type { OwnMesh, ToldMesh } from '../domain/host/mesh.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
+import { replaceText } from '../host/agent/record-file.ts'
 import { Mesh } from '../host/mesh/mesh.ts'
 import type { TapNetwork } from '../host/network/tap-network.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -61,8 +63,7 @@ export async function openMesh({
     },
     async take(told) {
       await apply(told)
-      await writeFile(`${file}.new`, JSON.stringify(told), { mode: 0o600 })
-      await rename(`${file}.new`, file)
+      await replaceText(file, JSON.stringify(told), { durable: false })
     },
     async check() {
       const changes = await mesh.check()
@@ -87,5 +88,5 @@ async function lastTold(file: string): Promise<ToldMesh | undefined> {
 /** WireGuard sends to addresses, so a name is looked up. */
 async function endpointOf(host: string, port: number): Promise<string> {
   const { address } = isIP(host) === 0 ? await lookup(host, { order: 'ipv4first' }) : { address: host }
-  return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`
+  return hostAndPort({ host: address, port })
 }

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { hostAndPort } from '../domain/host-and-port.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
 import { identityDirectory, readJoinedHost, writeJoinedHost } from '../launch/host/joined-host.ts'
@@ -12,7 +13,7 @@ import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { asHostsAddress, SettingError } from '../settings/setting-formats.ts'
-import { JoinFailure, addressText, joinInstallation } from '../trust/join-client.ts'
+import { JoinFailure, joinInstallation } from '../trust/join-client.ts'
 import { readJoinToken } from '../trust/join-token.ts'
 import { keepIdentity, keptKey, publicKeyOf, readIdentity } from '../trust/kept-identity.ts'
 
@@ -78,7 +79,7 @@ async function join(settings: Settings, address: string, text: string): Promise<
     publicKeyOf(key),
   )
   await keepIdentity(directory, { certificate, authority })
-  const joined = { hostId, controlPlane: addressText(place), temporalNamespace, ownAddress }
+  const joined = { hostId, controlPlane: hostAndPort(place), temporalNamespace, ownAddress }
   await writeJoinedHost(settings.dataDir, joined)
   return joined
 }

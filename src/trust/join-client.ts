@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import { isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { Agent, request } from 'undici'
+import { hostAndPort } from '../domain/host-and-port.ts'
 import { kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { JoinToken } from './join-token.ts'
@@ -45,7 +45,7 @@ export async function joinInstallation(
     allowH2: false,
   })
   try {
-    const answer = await request(`https://${addressText(place)}/join`, {
+    const answer = await request(`https://${hostAndPort(place)}/join`, {
       dispatcher,
       method: 'POST',
       headers: { host: servername, 'content-type': 'application/json' },
@@ -59,7 +59,7 @@ export async function joinInstallation(
   } catch (cause) {
     if (cause instanceof JoinFailure) throw cause
     throw new JoinFailure(
-      `${addressText(place)} broke off the join (${(cause as Error).message}): try again`,
+      `${hostAndPort(place)} broke off the join (${(cause as Error).message}): try again`,
       {
         cause,
       },
@@ -78,7 +78,7 @@ async function seeAuthority(place: HostsPlace, fingerprint: Buffer) {
     const authority = shown instanceof X509Certificate ? shown.toString() : undefined
     if (authority === undefined || !fingerprintOf(authority).equals(fingerprint)) {
       throw new JoinFailure(
-        `the server at ${addressText(place)} belongs to another installation than the token: copy address and token from one \`roost host invite\``,
+        `the server at ${hostAndPort(place)} belongs to another installation than the token: copy address and token from one \`roost host invite\``,
       )
     }
     return { authority, ownAddress }
@@ -99,11 +99,7 @@ async function connected({ host, port }: HostsPlace): Promise<TLSSocket> {
 
 function unreachable(place: HostsPlace, { message }: Error): string {
   return (
-    `${addressText(place)} can not be reached (${message}): check that the control plane runs, that ROOST_HOSTS_ADDRESS ` +
+    `${hostAndPort(place)} can not be reached (${message}): check that the control plane runs, that ROOST_HOSTS_ADDRESS ` +
     'is set there, and that no firewall is between the machines'
   )
-}
-
-export function addressText({ host, port }: HostsPlace): string {
-  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`
 }

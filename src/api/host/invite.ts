@@ -3,6 +3,7 @@ import { RequestError, problem, requestError } from '../../contract/errors.ts'
 import type { inviteHosts } from '../../contract/host/operations.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { inviteHost } from '../../db/host/joining.ts'
+import { hostAndPort } from '../../domain/host-and-port.ts'
 import { isPartId, partIdRule } from '../../domain/part-name.ts'
 import { newJoinSecret, writeJoinToken } from '../../trust/join-token.ts'
 import { fingerprintOf } from '../../trust/part-authority.ts'
@@ -45,12 +46,8 @@ async function inviteOne(
   return {
     status: 'success',
     name: invited.hostId,
-    address: addressText(hostsAddress),
+    address: hostAndPort(hostsAddress),
     token: writeJoinToken({ secret, fingerprint: fingerprintOf(authority.chain) }),
     expires_at: timestamp(invited.expiresAt),
   }
-}
-
-function addressText({ host, port }: NonNullable<ApiDeps['settings']['hostsAddress']>): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

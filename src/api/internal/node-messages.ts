@@ -7,6 +7,7 @@ import { problemsOf } from '../../contract/request/validation-problems.ts'
 import { strictValidator } from '../../contract/request/validators.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { HostReport, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
+import { isAmongHosts } from '../../domain/host/private-address.ts'
 
 /** More processors than any machine has. */
 const maxCpus = 65_536
@@ -82,13 +83,7 @@ const wrongEndpoint = {
 function isMeshEndpoint(text: string): boolean {
   const url = URL.parse(`tcp://${text}`)
   if (url === null || url.host !== text || url.port === '') return false
-  return isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 && !isPrivateNetwork(url.hostname)
-}
-
-/** Whether an address is in the network of which hosts get theirs. */
-function isPrivateNetwork(address: string): boolean {
-  const [first, second = '0'] = address.split('.')
-  return first === '10' && Number(second) >= 64 && Number(second) < 128
+  return isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 && !isAmongHosts(`${url.hostname}/32`)
 }
 
 const validateHostReport = strictValidator(hostReportSchema)
