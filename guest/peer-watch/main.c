@@ -2,14 +2,19 @@
  * Holds the TAP devices of instances in standby, so that their peers can find them and their first packet is
  * noticed.
  *
- * Each agent has one process, `peer-watch <MAC of the bridge> [<uid>]`. Orders come as lines on stdin:
+ * Each agent has one process,
+ * `peer-watch <MAC of the bridge> <address of the host> <network of all hosts> [<uid>]`.
+ * Orders come as lines on stdin:
  *   watch <tap> <IPv4> <MAC>   take the device, as soon as nobody else has it; repeated: report the next packet too
  *   leave <tap>                give the device back
- * and are answered, in any order, on stdout:
+ *   gateways                   forget the gateways of other machines
+ *   gateway <IPv4>             another machine has a gateway with this address
+ * The first two are answered, in any order, on stdout:
  *   watching <tap> | refused <tap> <why> | packet <tap> | left <tap>
  *
- * The process answers ARP for the address. It reports the first IPv4 packet from another instance. It drops
- * all packets from instances; their sender repeats them. It also drops what the host itself sends, and sends
+ * The process answers ARP for the address. It reports the first IPv4 packet from another instance, of this
+ * host or of another one: what comes from other hosts, the host forwards. It drops all packets from
+ * instances; their sender repeats them. It also drops what the host itself sends, and sends
  * no answer. So connections stay open, because nobody answers with a reset. The process ends when stdin
  * ends, so it holds no device for an agent that has ended.
  */
@@ -20,6 +25,7 @@
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <netinet/ip.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -59,6 +65,8 @@ enum {
   FRAMES_PER_TURN = 32,
   EVENTS_PER_TURN = 64,
   MAX_LINE = 128,
+  /* As many as there can be hosts. */
+  MAX_GATEWAYS = 1024,
   /*
    * The longest frame. With offloads that a VM left switched on, a frame may be as long as an IPv4 packet
    * can be.
@@ -88,6 +96,10 @@ static struct sleeper sleepers[MAX_SLEEPERS];
 static int waiting;
 static int epoll_fd;
 static uint8_t bridge_mac[ETH_ALEN];
+static uint32_t host_address;
+static uint32_t network, network_mask;
+static uint32_t gateways[MAX_GATEWAYS];
+static int gateway_count;
 static uint8_t frame[MAX_FRAME];
 
 static const uint8_t everybody[ETH_ALEN] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -101,6 +113,15 @@ static bool parse_mac(const char *text, uint8_t mac[ETH_ALEN]) {
   char rest;
   return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%c", mac, mac + 1, mac + 2, mac + 3, mac + 4, mac + 5,
                 &rest) == 6;
+}
+
+/* Reads a network such as 10.64.0.0/10. */
+static bool parse_network(const char *text) {
+  char address[INET_ADDRSTRLEN];
+  unsigned length;
+  if (sscanf(text, "%15[0-9.]/%2u", address, &length) != 2 || length < 1 || length > 32) return false;
+  network_mask = htonl(UINT32_MAX << (32 - length));
+  return inet_pton(AF_INET, address, &network) == 1;
 }
 
 /* Drops all rights of root except CAP_NET_ADMIN, which is needed to take a device of another user. */
@@ -199,6 +220,12 @@ static void watch(const char *tap, const char *address, const char *mac) {
   else printf("watching %s\n", tap);
 }
 
+static void add_gateway(const char *address) {
+  if (gateway_count == MAX_GATEWAYS || inet_pton(AF_INET, address, &gateways[gateway_count]) != 1)
+    fprintf(stderr, "peer-watch: %s can not be a gateway's address\n", address);
+  else gateway_count++;
+}
+
 static void obey(char *line) {
   char tap[IFNAMSIZ], address[INET_ADDRSTRLEN], mac[18];
   if (sscanf(line, "watch %15s %15s %17s", tap, address, mac) == 3) watch(tap, address, mac);
@@ -206,7 +233,9 @@ static void obey(char *line) {
     struct sleeper *sleeper = find(tap);
     if (sleeper != NULL) let_go(sleeper);
     printf("left %s\n", tap);
-  } else fprintf(stderr, "peer-watch: not understood: %s\n", line);
+  } else if (strcmp(line, "gateways") == 0) gateway_count = 0;
+  else if (sscanf(line, "gateway %15s", address) == 1) add_gateway(address);
+  else fprintf(stderr, "peer-watch: not understood: %s\n", line);
 }
 
 static void read_orders(void) {
@@ -230,6 +259,14 @@ static void read_orders(void) {
   memmove(text, line, length);
 }
 
+/* Whether the address is one of an instance, on whatever host. */
+static bool is_instance(uint32_t address) {
+  if ((address & network_mask) != network || address == host_address) return false;
+  for (int i = 0; i < gateway_count; i++)
+    if (gateways[i] == address) return false;
+  return true;
+}
+
 static void look_at(struct sleeper *sleeper, size_t length) {
   const struct ether_header *ethernet = (const struct ether_header *)frame;
   if (length < sizeof *ethernet) return;
@@ -240,9 +277,10 @@ static void look_at(struct sleeper *sleeper, size_t length) {
       send_arp(sleeper, ARPOP_REPLY, asked->sender_mac, asked->sender_address);
     return;
   }
-  bool from_peer = ethernet->ether_type == htons(ETHERTYPE_IP) &&
+  const struct iphdr *ip = (const struct iphdr *)(frame + sizeof *ethernet);
+  bool from_peer = ethernet->ether_type == htons(ETHERTYPE_IP) && length >= sizeof *ethernet + sizeof *ip &&
                    memcmp(ethernet->ether_dhost, sleeper->mac, ETH_ALEN) == 0 &&
-                   memcmp(ethernet->ether_shost, bridge_mac, ETH_ALEN) != 0;
+                   (memcmp(ethernet->ether_shost, bridge_mac, ETH_ALEN) != 0 || is_instance(ip->saddr));
   if (!from_peer || sleeper->told) return;
   sleeper->told = true;
   printf("packet %s\n", sleeper->tap);
@@ -261,11 +299,12 @@ static void read_frames(struct sleeper *sleeper) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 2 || !parse_mac(argv[1], bridge_mac)) {
-    fprintf(stderr, "usage: peer-watch <MAC of the bridge> [<uid>]\n");
+  if (argc < 4 || !parse_mac(argv[1], bridge_mac) || inet_pton(AF_INET, argv[2], &host_address) != 1 ||
+      !parse_network(argv[3])) {
+    fprintf(stderr, "usage: peer-watch <MAC of the bridge> <address of the host> <network of all hosts> [<uid>]\n");
     return 2;
   }
-  if (argc > 2) drop_privileges((uid_t)strtoul(argv[2], NULL, 10));
+  if (argc > 4) drop_privileges((uid_t)strtoul(argv[4], NULL, 10));
   epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   struct epoll_event orders = {.events = EPOLLIN, .data.ptr = NULL};
   if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, STDIN_FILENO, &orders) < 0) die("epoll");

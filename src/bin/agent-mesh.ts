@@ -19,7 +19,9 @@ export interface KeptMesh {
   readonly revision: string | undefined
   /** Makes the mesh as the API tells it. */
   take(told: ToldMesh): Promise<void>
-  /** Repairs what somebody else has changed. */
+  /** Lets instances of this host reach those that `instances` names now. */
+  tellInstances(): void
+  /** Repairs what somebody else has changed, and tries again what failed. */
   check(): Promise<void>
   close(): Promise<void>
 }
@@ -29,6 +31,8 @@ export interface MeshPlace {
   /** Absent if instances have no addresses on this host. */
   readonly network: TapNetwork | undefined
   readonly isJoined: boolean
+  /** The instances on other hosts that those of this host may reach: the user's UUID by the address. */
+  readonly instances: () => ReadonlyMap<string, string>
   readonly log: AgentLog
 }
 
@@ -40,6 +44,7 @@ export async function openMesh({
   settings,
   network,
   isJoined,
+  instances,
   log,
 }: MeshPlace): Promise<KeptMesh | undefined> {
   const { hostsAddress, meshPort, agentDir } = settings
@@ -48,13 +53,14 @@ export async function openMesh({
   const mesh = new Mesh({ directory: agentDir, address: network.hostAddress, listenPort: meshPort })
   const file = join(agentDir, 'mesh.json')
   let current: ToldMesh | undefined
-  const openNetwork = async ({ gateways }: ToldMesh): Promise<void> =>
-    await network.tellMesh({ gateways, instances: new Map() })
+  const opened = new OpenedNetwork(async () => {
+    if (current !== undefined) await network.tellMesh({ gateways: current.gateways, instances: instances() })
+  }, log)
   const apply = async (told: ToldMesh): Promise<void> => {
     const changes = await mesh.apply(told.machines)
     if (changes.length > 0) log.info({ changes }, 'the mesh has changed')
-    await openNetwork(told)
     current = told
+    await opened.renew()
   }
   const kept: KeptMesh = {
     own: { publicKey: await mesh.publicKey(), endpoint: await endpointOf(host, meshPort) },
@@ -65,12 +71,12 @@ export async function openMesh({
       await apply(told)
       await replaceText(file, JSON.stringify(told), { durable: false })
     },
+    tellInstances: () => opened.renewSoon(),
     async check() {
       const changes = await mesh.check()
-      if (changes.length === 0 || current === undefined) return
-      log.warn({ changes }, 'the mesh was repaired')
+      if (changes.length > 0) log.warn({ changes }, 'the mesh was repaired')
       // An interface that was made anew does not forward yet.
-      await openNetwork(current)
+      if (changes.length > 0 || opened.isBehind) await opened.renew()
     },
     close: async () => await mesh.close(),
   }
@@ -78,6 +84,48 @@ export async function openMesh({
   if (last !== undefined)
     await apply(last).catch((error: unknown) => log.warn({ err: error }, 'the mesh is not as it should be'))
   return kept
+}
+
+/**
+ * Keeps the network's filter as the mesh and the names are. Changes that come meanwhile are made together.
+ */
+class OpenedNetwork {
+  readonly #open: () => Promise<void>
+  readonly #log: AgentLog
+  #isWanted = false
+  #isBusy = false
+  /** Whether the last change failed. */
+  isBehind = false
+
+  constructor(open: () => Promise<void>, log: AgentLog) {
+    this.#open = open
+    this.#log = log
+  }
+
+  async renew(): Promise<void> {
+    this.isBehind = true
+    await this.#open()
+    this.isBehind = false
+  }
+
+  renewSoon(): void {
+    this.#isWanted = true
+    if (!this.#isBusy) void this.#work()
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true
+    while (this.#isWanted) {
+      this.#isWanted = false
+      await this.renew().catch((error: unknown) =>
+        this.#log.warn(
+          { err: error },
+          'instances of other hosts can not be reached yet; it will be tried again',
+        ),
+      )
+    }
+    this.#isBusy = false
+  }
 }
 
 async function lastTold(file: string): Promise<ToldMesh | undefined> {

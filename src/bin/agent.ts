@@ -146,7 +146,14 @@ try {
   process.exit(1)
 }
 metrics.showNetwork(async () => await network.load())
-const mesh = await openMesh({ settings, network: tap, isJoined: identity !== undefined, log })
+const mesh = await openMesh({
+  settings,
+  network: tap,
+  isJoined: identity !== undefined,
+  instances: () => dns?.names.elsewhere() ?? new Map(),
+  log,
+})
+dns?.onNames(() => mesh?.tellInstances())
 isConnected = true
 await dns?.open()
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import type { ApiClient } from '../support/api-client.ts'
+import { asksShell, servedShell, sh, shellAnswers } from '../support/guest-shell.ts'
 import { runInstance, viewOf } from '../support/instances.ts'
 import type { InstanceView } from '../support/instances.ts'
 import { linePort, untilAsleep } from '../support/published-instance.ts'
@@ -12,7 +13,6 @@ import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
 
 const asRoot = process.getuid?.() === 0
-const shellPort = 2323
 const commandLimitMs = 30_000
 /**
  * Roost promises that creates and deletes are seen within this time if the machine is not busy. The measured
@@ -32,11 +32,10 @@ describe('instances of one user', function () {
     if (!asRoot) return this.skip()
     stack = await sharedStack()
     other = await asNewUser(stack, 'neighbour')
-    const args = ['nc', '-ll', '-p', String(shellPort), '-e', 'sh']
     const stateful = { policy: 'on', cooldown_time_ms: 500, stateful: true }
     ;[one, theirs, sleeper] = await Promise.all([
-      runInstance(stack.api, { name: 'one', image: 'busybox', args }),
-      runInstance(other, { name: 'theirs', image: 'busybox', args }),
+      runInstance(stack.api, { name: 'one', ...servedShell }),
+      runInstance(other, { name: 'theirs', ...servedShell }),
       runInstance(stack.api, { name: 'sleeper', image: 'counter', scale_to_zero: stateful }),
     ])
     await Promise.all([one, theirs].map(shellAnswers))
@@ -112,10 +111,9 @@ describe('instances of one user', function () {
       [one, theirs],
       [theirs, one],
     ] as const) {
-      const command = `echo hostname | nc -w2 ${to.private_ip} ${shellPort}`
-      assert.doesNotMatch(await sh(from, command), /theirs|one|ended 0/)
+      assert.doesNotMatch(await asksShell(from, String(to.private_ip), 2), /theirs|one|ended 0/)
     }
-    const reached = await sh(one, `echo hostname | nc -w5 one.internal ${shellPort}`)
+    const reached = await asksShell(one, 'one.internal', 5)
     assert.match(reached, /^one$/m, 'the same command reaches a peer')
   })
 
@@ -139,18 +137,3 @@ describe('instances of one user', function () {
     }
   })
 })
-
-async function shellAnswers(guest: InstanceView): Promise<void> {
-  const answers = async (): Promise<boolean> => (await sh(guest, 'echo up').catch(() => '')).includes('up')
-  await until('its shell answers', answers, { limitMs: commandLimitMs })
-}
-
-/** What a guest's shell prints, and how the command ended. */
-async function sh(guest: InstanceView, command: string): Promise<string> {
-  const socket = connect({ host: String(guest.private_ip), port: shellPort })
-  socket.setTimeout(commandLimitMs, () => socket.destroy(new Error(`no end of '${command}'`)))
-  socket.write(`(${command}) 2>&1; echo "ended $?"; exit\n`)
-  let text = ''
-  for await (const chunk of socket) text += String(chunk)
-  return text
-}

@@ -43,6 +43,11 @@ export const Instance = defineEntity({
         'create index instances_node_promised_index on instances (node_id) include (memory_mb, vcpus)',
     },
     {
+      name: 'instances_host_users_index',
+      expression:
+        'create index instances_host_users_index on instances (node_id, user_uuid, feed_xid) where deleted_at is null',
+    },
+    {
       name: 'instances_unstarted_index',
       expression:
         'create index instances_unstarted_index on instances (created_at) where workflow_started_at is null',

@@ -93,16 +93,29 @@ export const routesQuery: FeedQuery = sql`
     union all
     select what, id, xid::text, null from feed_gone where ${isResumed} and xid ${sinceRevision}`
 
-/** The names of the instances on one host, and nothing of other hosts. */
+/**
+ * The names that a host needs: those of its own instances, and of all instances of their users on other
+ * hosts. Nothing is told of users who have no instance on the host; the reader forgets such users by itself.
+ * A user may be new to the reader: then all the user's instances here are new, and those elsewhere are told
+ * too, however old they are.
+ */
 export function namesQuery(nodeId: string): FeedQuery {
+  const name = sql`select 'name', uuid::text, feed_xid::text,
+      case when deleted_at is null
+        then json_strip_nulls(json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name, 'privateIp', private_ip,
+          'isElsewhere', case when node_id <> ${nodeId} then true end)) end
+    from instances`
+  const usersHere = sql`select user_uuid from instances where node_id = ${nodeId} and deleted_at is null`
   return sql`
-      select 'name', uuid::text, feed_xid::text,
-        case when deleted_at is null
-          then json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name, 'privateIp', private_ip) end
-      from instances where feed_xid ${sinceRevision} and node_id = ${nodeId} and (${isResumed} or deleted_at is null)
+      ${name} where feed_xid ${sinceRevision} and (node_id = ${nodeId} or user_uuid in (${usersHere}))
+        and (${isResumed} or deleted_at is null)
+      union all
+      ${name} where ${isResumed} and not feed_xid ${sinceRevision} and node_id <> ${nodeId} and deleted_at is null
+        and user_uuid in (${usersHere} group by user_uuid having bool_and(feed_xid ${sinceRevision}))
       union all
       select 'name', id, xid::text, null from feed_gone
-      where ${isResumed} and xid ${sinceRevision} and what = 'instance' and node_id = ${nodeId}`
+      where ${isResumed} and xid ${sinceRevision} and what = 'instance'
+        and (node_id = ${nodeId} or user_uuid in (${usersHere}))`
 }
 
 /**

@@ -13,6 +13,7 @@ export const firstInstanceIndex = 2
 const allHosts: Ipv4Network = { first: 0x0a400000, prefixLength: 10 }
 const newPrefixLength = 20
 const oldPrefixLength = 16
+export const hostsNetwork = networkText(allHosts)
 const subnetCount = 2 ** (newPrefixLength - allHosts.prefixLength)
 const subnetSize = 2 ** (32 - newPrefixLength)
 

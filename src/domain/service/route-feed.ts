@@ -118,11 +118,16 @@ export type NameLine =
   | { readonly kind: 'name'; readonly name: PrivateName }
   | { readonly kind: 'gone'; readonly what: 'name'; readonly id: string }
 
-/** The name of one instance of this host in the private network of its user. */
+/**
+ * The name of one instance in the private network of its user. A host is told those of all users who have an
+ * instance on it.
+ */
 export interface PrivateName {
   readonly uuid: string
   readonly userUuid: string
   /** The name without `.internal`. */
   readonly name: string
   readonly privateIp: string
+  /** Whether the instance is on another host. Absent: no. */
+  readonly isElsewhere?: boolean
 }

@@ -1,5 +1,6 @@
 import { AUTHORITATIVE_ANSWER, decode, encode } from 'dns-packet'
 import type { Answer, Packet, Question } from 'dns-packet'
+import { isAmongHosts } from '../../domain/host/private-address.ts'
 import type { PrivateNames } from './private-names.ts'
 
 /**
@@ -44,8 +45,6 @@ export interface Asker {
   readonly userUuid: string
   /** The address of the instance that asks. */
   readonly ip: string
-  /** The first two numbers of the addresses of this host's instances, such as `10.64`. */
-  readonly network: string
 }
 
 /** Decides what to do with a message. It never throws, whatever the bytes are. */
@@ -141,13 +140,15 @@ function addressFound(addresses: readonly string[], type: string): Found | undef
   return { exists: true, zone: domain, records }
 }
 
-function reverseFound(name: string, type: string, { names, userUuid, network }: Asker): Found | undefined {
+/** Addresses of instances are ours on whatever host they are. */
+function reverseFound(name: string, type: string, { names, userUuid }: Asker): Found | undefined {
   const numbers = name
     .slice(0, -reverseDomain.length - 1)
     .split('.')
     .toReversed()
-  if (numbers.slice(0, 2).join('.') !== network) return undefined
-  const zone = `${network.split('.').toReversed().join('.')}.${reverseDomain}`
+  const [first = '', second = ''] = numbers
+  if (!isAmongHosts(`${first}.${second}.0.0/16`)) return undefined
+  const zone = `${second}.${first}.${reverseDomain}`
   const own = names.nameAt(userUuid, numbers.join('.'))
   if (own === undefined) return { exists: numbers.length < 4, zone, records: [] }
   const data = `${own}.${domain}`

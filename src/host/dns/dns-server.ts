@@ -55,7 +55,6 @@ export interface DnsServerOptions {
  */
 export class DnsServer {
   readonly #options: DnsServerOptions
-  readonly #network: string
   readonly #buckets = new TokenBuckets({ perSecond: questionsPerS, burst: questionsBurst })
   readonly #slots = new YieldingSlots({ total: maxConnections, perInstance: maxConnectionsPerAsker })
   readonly #connections = new Set<Socket>()
@@ -65,7 +64,6 @@ export class DnsServer {
 
   constructor(options: DnsServerOptions) {
     this.#options = options
-    this.#network = options.address.split('.').slice(0, 2).join('.')
     this.#nowMs = options.nowMs ?? (() => performance.now())
   }
 
@@ -180,12 +178,7 @@ export class DnsServer {
     },
   ): boolean {
     const { userUuid, ip, over, send } = asker
-    const verdict = judgeQuestion(message, {
-      names: this.#options.names,
-      userUuid,
-      ip,
-      network: this.#network,
-    })
+    const verdict = judgeQuestion(message, { names: this.#options.names, userUuid, ip })
     if (verdict.kind === 'drop') return false
     if (verdict.kind === 'answer') {
       send(verdict.message)

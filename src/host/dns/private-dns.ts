@@ -49,6 +49,7 @@ export class PrivateDns {
   readonly #server: DnsServer
   readonly #stream: LineStream
   #savedChanges = 0
+  #onNames: () => void = () => undefined
 
   constructor(options: PrivateDnsOptions) {
     this.#options = options
@@ -77,6 +78,7 @@ export class PrivateDns {
   async open(): Promise<void> {
     this.names.remember(await this.#file.load())
     this.#savedChanges = this.names.changes
+    this.#onNames()
     this.#stream.start()
     try {
       await this.#server.open()
@@ -85,6 +87,11 @@ export class PrivateDns {
       return
     }
     await this.#options.network.admitDns()
+  }
+
+  /** Calls the listener whenever the names have changed. */
+  onNames(listener: () => void): void {
+    this.#onNames = listener
   }
 
   async close(): Promise<void> {
@@ -98,5 +105,6 @@ export class PrivateDns {
     if (line.kind !== 'end' || this.names.changes === this.#savedChanges) return
     this.#savedChanges = this.names.changes
     this.#file.saveSoon()
+    this.#onNames()
   }
 }

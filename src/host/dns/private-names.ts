@@ -4,12 +4,15 @@ import type { NameLine, PrivateName } from '../../domain/service/route-feed.ts'
 const maxBelow = 64
 
 /**
- * The private names that the instances of this host may look up, by user. Each line of the API's stream is
+ * The private names that the instances of this host may look up, by user: those of all instances of the users
+ * who have one here. Each line of the API's stream is
  * applied as it comes, so a change is visible at once.
  */
 export class PrivateNames {
   readonly #byUuid = new Map<string, PrivateName>()
   readonly #users = new Map<string, UserNames>()
+  /** The users of whom the current block told something. */
+  readonly #touched = new Set<string>()
   /**
    * The UUIDs that the current block has named so far. It is defined only while a block that names
    * everything is read.
@@ -46,11 +49,21 @@ export class PrivateNames {
         break
       case 'end':
         this.#leaveOut()
+        this.#forgetStrangers()
         this.#revision = line.revision
         break
       case 'beat':
         break
     }
+  }
+
+  /** The instances on other hosts: the user's UUID by the address. */
+  elsewhere(): ReadonlyMap<string, string> {
+    return new Map(
+      this.all().flatMap(({ isElsewhere, privateIp, userUuid }) =>
+        isElsewhere === true ? [[privateIp, userUuid]] : [],
+      ),
+    )
   }
 
   /** Adds the names that an earlier agent knew. They are valid until the API sends the current ones. */
@@ -92,8 +105,18 @@ export class PrivateNames {
     for (const uuid of this.#byUuid.keys()) if (!told.has(uuid)) this.#drop(uuid)
   }
 
+  /** A user who has no instance on this host any more is not told of from now on. */
+  #forgetStrangers(): void {
+    for (const user of this.#touched) {
+      const names = this.#users.get(user)
+      if (names?.isHere === false) for (const uuid of names.members.keys()) this.#drop(uuid)
+    }
+    this.#touched.clear()
+  }
+
   #put(name: PrivateName): void {
     this.#drop(name.uuid)
+    this.#touched.add(name.userUuid)
     this.#changes += 1
     this.#byUuid.set(name.uuid, name)
     const names = this.#users.get(name.userUuid) ?? new UserNames()
@@ -105,6 +128,7 @@ export class PrivateNames {
     const found = this.#byUuid.get(uuid)
     if (found === undefined) return
     this.#changes += 1
+    this.#touched.add(found.userUuid)
     this.#byUuid.delete(uuid)
     const names = this.#users.get(found.userUuid)
     names?.remove(found)
@@ -117,6 +141,8 @@ export class PrivateNames {
  * reported before the old one is deleted. So an entry is only removed together with its current holder.
  */
 class UserNames {
+  /** Whether each instance is on this host, by UUID. */
+  readonly members = new Map<string, boolean>()
   readonly uuids = new Map<string, string>()
   readonly addresses = new Map<string, string>()
   readonly suffixes = new Map<string, number>()
@@ -124,10 +150,15 @@ class UserNames {
   readonly below = new Map<string, Set<string>>()
 
   get isEmpty(): boolean {
-    return this.uuids.size === 0 && this.addresses.size === 0 && this.suffixes.size === 0
+    return this.members.size === 0
   }
 
-  add({ uuid, name, privateIp }: PrivateName): void {
+  get isHere(): boolean {
+    return [...this.members.values()].some(Boolean)
+  }
+
+  add({ uuid, name, privateIp, isElsewhere }: PrivateName): void {
+    this.members.set(uuid, isElsewhere !== true)
     this.uuids.set(name, uuid)
     this.addresses.set(privateIp, uuid)
     for (const suffix of suffixesOf(name)) this.suffixes.set(suffix, (this.suffixes.get(suffix) ?? 0) + 1)
@@ -138,6 +169,7 @@ class UserNames {
   }
 
   remove({ uuid, name, privateIp }: PrivateName): void {
+    this.members.delete(uuid)
     if (this.uuids.get(name) === uuid) {
       this.uuids.delete(name)
       this.#forgetBelow(name)

@@ -1,4 +1,5 @@
 import type { AddressPlan } from './address-plan.ts'
+import { hostsNetwork } from '../../domain/host/private-address.ts'
 import { bandwidthRules } from './bandwidth-rules.ts'
 import { flowRules } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
@@ -131,13 +132,14 @@ export function serveNames(plan: AddressPlan): string {
  * The filter on the bridge itself. A VM can only send IPv4 and ARP, only with the MAC and the address that
  * it was given, and only to ports of its own user. The filter turns the sender's port into the number of its
  * user; one look-up then tells whether that user has the destination port, however many ports there are. The
- * set `received` counts the packets that a VM got from its peers.
+ * set `received` counts the packets that a VM got from its peers. Those of peers on other hosts come from the
+ * host, as do those of gateways, which are told apart by their addresses.
  */
 export function bridgeFilter(
   plan: AddressPlan,
   given: { readonly vms: readonly BoundVm[]; readonly bandwidthMbit?: number | undefined },
 ): string {
-  const { table, tapPrefix } = plan
+  const { table, tapPrefix, hostAddress } = plan
   const bandwidth = bandwidthRules(given.bandwidthMbit, { most: maxPorts })
   return [
     `table bridge ${table}`,
@@ -148,6 +150,7 @@ export function bridgeFilter(
     'set peers { typeof oifname . meta mark; }',
     'set macs { typeof oifname . ether daddr; }',
     `set ${receivedSet} { typeof oifname . ether daddr; counter; }`,
+    `set ${gatewaysSet} { type ipv4_addr; }`,
     `set shouts { type ifname; size ${maxPorts}; flags dynamic,timeout; timeout 1m; }`,
     ...bandwidth.sets,
     'chain from_vm { type filter hook prerouting priority -300; policy accept;',
@@ -174,6 +177,7 @@ export function bridgeFilter(
     `  oifname "${tapPrefix}*" ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00 oifname . ether daddr != @macs drop`,
     `  oifname != "${tapPrefix}*" accept`,
     ...bandwidth.received,
+    `  ether type ip ip saddr ${hostsNetwork} ip saddr != ${hostAddress} ip saddr != @${gatewaysSet} oifname . ether daddr @${receivedSet} accept`,
     '}',
     '}',
     ...given.vms.map((vm) => bind(plan, vm)),
@@ -182,6 +186,7 @@ export function bridgeFilter(
 }
 
 export const receivedSet = 'received'
+const gatewaysSet = 'gateways'
 /**
  * The most broadcasts and multicasts of one VM per second. The bridge copies each to all ports. ARP requests
  * count too.
@@ -197,6 +202,13 @@ export function bind(plan: AddressPlan, vm: BoundVm): string {
 
 export function unbind(plan: AddressPlan, vm: BoundVm): string {
   return changeElements('delete', plan, vm)
+}
+
+/** Replaces the addresses of other machines that are no instances' ones. */
+export function replaceGateways({ table }: AddressPlan, gateways: readonly string[]): string {
+  const elements =
+    gateways.length === 0 ? '' : `add element bridge ${table} ${gatewaysSet} { ${gateways.join(', ')} }\n`
+  return `flush set bridge ${table} ${gatewaysSet}\n${elements}`
 }
 
 function changeElements(change: 'add' | 'delete', { table }: AddressPlan, vm: BoundVm): string {

@@ -1,6 +1,8 @@
 import { SerialQueue } from '../agent/serial-queue.ts'
 import type { AddressPlan } from './address-plan.ts'
+import { CommandError } from './commands.ts'
 import type { Commands } from './commands.ts'
+import { replaceGateways } from './filter-rules.ts'
 import { changeOwner, replaceAddresses } from './mesh-rules.ts'
 import type { OwnedAddress } from './mesh-rules.ts'
 import type { UserNumbers } from './user-numbers.ts'
@@ -10,6 +12,8 @@ import type { UserNumbers } from './user-numbers.ts'
  * milliseconds each time, so that more than two are rare.
  */
 const mostTries = 20
+/** How many addresses are changed one by one. If there are more, all are loaded again. */
+const mostChanges = 200
 
 /** What a host knows about the other machines of the mesh. */
 export interface OtherMachines {
@@ -38,15 +42,21 @@ export class MeshFilter {
   #held: readonly string[] = []
   /** How often an address came to this host or went. */
   #changes = 0
+  /** Whether the filter has what `tell` told. */
+  #isLoaded = false
+  readonly #filtersBridge: () => boolean
 
   constructor(options: {
     readonly plan: AddressPlan
     readonly commands: Commands
     readonly users: UserNumbers
+    /** Whether the bridge has a filter. */
+    readonly filtersBridge: () => boolean
   }) {
     this.#plan = options.plan
     this.#commands = options.commands
     this.#users = options.users
+    this.#filtersBridge = options.filtersBridge
   }
 
   /**
@@ -55,13 +65,41 @@ export class MeshFilter {
    */
   async tell(others: OtherMachines): Promise<void> {
     await this.#turns.run(async () => {
-      const before = this.#held
+      const [before, held] = [this.#others, this.#held]
       this.#held = [...others.instances.values()]
-      this.#others = others
       for (const user of this.#held) this.#users.hold(user)
-      for (const user of before) this.#users.release(user)
-      await this.#replace()
+      const changes = this.#isLoaded ? this.#changesSince(before, others) : undefined
+      this.#others = others
+      for (const user of held) this.#users.release(user)
+      if (changes === undefined || !(await this.#change(changes))) await this.#replace()
     })
+  }
+
+  /** The rules that lead from one state to the next. Undefined if all are better loaded again. */
+  #changesSince(before: OtherMachines, after: OtherMachines): readonly string[] | undefined {
+    if (before.gateways.join() !== after.gateways.join()) return undefined
+    const gone = [...before.instances].filter(([ip, user]) => after.instances.get(ip) !== user)
+    const come = [...after.instances].filter(([ip, user]) => before.instances.get(ip) !== user)
+    if (gone.length + come.length > mostChanges) return undefined
+    const owned = (entries: readonly (readonly [string, string])[]): readonly OwnedAddress[] =>
+      entries.flatMap(([ip, user]) => (this.#local.has(ip) ? [] : [{ ip, user: this.#numberOf(user) }]))
+    return [
+      ...owned(gone).map((one) => changeOwner('delete', this.#plan, one)),
+      ...owned(come).map((one) => changeOwner('add', this.#plan, one)),
+    ]
+  }
+
+  /** Returns false if an instance came or went meanwhile, or if the filter is not as it should be. */
+  async #change(rules: readonly string[]): Promise<boolean> {
+    if (rules.length === 0) return true
+    const changes = this.#changes
+    try {
+      await this.#commands.run(['nft', '-f', '-'], rules.join(''))
+      return changes === this.#changes
+    } catch (error) {
+      if (error instanceof CommandError) return false
+      throw error
+    }
   }
 
   /** Loads what is known again, into sets that are new and empty. */
@@ -71,13 +109,18 @@ export class MeshFilter {
 
   /** An instance may come or go while the addresses are loaded, and its own change may come first. */
   async #replace(): Promise<void> {
+    this.#isLoaded = false
     for (let tries = 0; tries < mostTries; tries++) {
       const changes = this.#changes
       const { gateways, instances } = this.#others
       const remote = [...instances.keys()].flatMap((ip) => this.#remote(ip) ?? [])
       const owned = [...this.#local.values(), ...remote.filter(({ ip }) => !this.#local.has(ip))]
-      await this.#commands.run(['nft', '-f', '-'], replaceAddresses(this.#plan, { gateways, owned }))
-      if (changes === this.#changes) return
+      const rules =
+        replaceAddresses(this.#plan, { gateways, owned }) +
+        (this.#filtersBridge() ? replaceGateways(this.#plan, gateways) : '')
+      await this.#commands.run(['nft', '-f', '-'], rules)
+      this.#isLoaded = changes === this.#changes
+      if (this.#isLoaded) return
     }
     throw new Error(`instances came and went ${mostTries} times while the filter of the mesh was loaded`)
   }
@@ -108,13 +151,18 @@ export class MeshFilter {
     this.#held = []
     this.#local.clear()
     this.#others = { gateways: [], instances: new Map() }
+    this.#isLoaded = false
   }
 
   #remote(ip: string): OwnedAddress | undefined {
     const user = this.#others.instances.get(ip)
-    if (user === undefined) return undefined
+    return user === undefined ? undefined : { ip, user: this.#numberOf(user) }
+  }
+
+  /** The number of a user who is held. */
+  #numberOf(user: string): number {
     const number = this.#users.hold(user)
     this.#users.release(user)
-    return { ip, user: number }
+    return number
   }
 }

@@ -59,7 +59,7 @@ export function meshInput({ mesh }: AddressPlan): readonly string[] {
   return [`  iifname "${mesh}" ct state established,related accept`, `  iifname "${mesh}" drop`]
 }
 
-/** Replaces all that the filter knows of addresses, in one transaction. */
+/** The rules that replace all that the filter knows of addresses. */
 export function replaceAddresses(
   plan: AddressPlan,
   known: { readonly gateways: readonly string[]; readonly owned: readonly OwnedAddress[] },

@@ -31,6 +31,7 @@ export class PeerWatch {
   readonly #onPacket: (tap: string) => void
   readonly #warn: (message: string) => void
   readonly #sleepers = new Map<string, Sleeper>()
+  #gateways: readonly string[] = []
   /** The callbacks that wait for an answer, by the answer's text, such as `left rt1234560002`. */
   readonly #awaited = new Map<string, () => void>()
   #child: ChildProcess | undefined
@@ -63,6 +64,12 @@ export class PeerWatch {
     await this.#answer(`watching ${sleeper.tap}`)
   }
 
+  /** The addresses of other machines. Their packets are no packets of peers. */
+  tellGateways(gateways: readonly string[]): void {
+    this.#gateways = gateways
+    this.#send(gatewaysOrders(gateways))
+  }
+
   /** Resolves when the device is free. */
   async leave(tap: string): Promise<void> {
     if (!this.#sleepers.delete(tap) || this.#child === undefined) return
@@ -92,6 +99,7 @@ export class PeerWatch {
     child.on('error', (error) => (complaint = error.message))
     child.on('close', () => this.#ended(complaint))
     if (child.stdout !== null) createInterface(child.stdout).on('line', (line) => this.#hear(line))
+    this.#send(gatewaysOrders(this.#gateways))
     for (const sleeper of this.#sleepers.values()) this.#send(watchOrder(sleeper))
   }
 
@@ -143,6 +151,10 @@ export class PeerWatch {
       })
     })
   }
+}
+
+function gatewaysOrders(gateways: readonly string[]): string {
+  return ['gateways', ...gateways.map((ip) => `gateway ${ip}`), ''].join('\n')
 }
 
 function watchOrder({ tap, ip, mac }: Sleeper): string {

@@ -1,4 +1,5 @@
-import { chmod, readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
+import { hostsNetwork } from '../../domain/host/private-address.ts'
 import { agentUid, bridgeMac, hostPart, ownerUid, planAddresses, tapName } from './address-plan.ts'
 import type { AddressPlan } from './address-plan.ts'
 import { CommandError, Commands } from './commands.ts'
@@ -16,10 +17,8 @@ import { span } from '../../primitives/spans.ts'
 import { parsePeerCounters } from './peer-counters.ts'
 import { PeerWatch } from './peer-watch.ts'
 import { SharedReading } from './shared-reading.ts'
+import { openTunDevice } from './tun-device.ts'
 import { UserNumbers } from './user-numbers.ts'
-
-const tunDevice = '/dev/net/tun'
-const everyoneMode = 0o666
 
 export interface TapNetworkOptions {
   /**
@@ -95,7 +94,12 @@ export class TapNetwork implements Network {
     this.#commands = options.commands ?? new Commands()
     this.#netDevPath = options.netDevPath ?? '/proc/self/net/dev'
     this.#hostFilter = new HostFilter({ ...options, plan: this.#plan, commands: this.#commands })
-    this.#meshFilter = new MeshFilter({ plan: this.#plan, commands: this.#commands, users: this.#users })
+    this.#meshFilter = new MeshFilter({
+      plan: this.#plan,
+      commands: this.#commands,
+      users: this.#users,
+      filtersBridge: () => this.#filtersBridge,
+    })
     this.#peerWatch = this.#makePeerWatch(options.peerWatchPath)
     this.#peerCounters = new SharedReading(async () => await this.#readPeerCounters())
   }
@@ -107,7 +111,7 @@ export class TapNetwork implements Network {
 
   /** Throws `SubnetOccupied` if another interface of the host has an address in the subnet. */
   async open(): Promise<void> {
-    await this.#openDevice()
+    if (this.#peerWatch !== undefined) await openTunDevice(this.#options.warn)
     const { bridge, hostAddress, subnet, prefixLength } = this.#plan
     refuseOccupied(subnet, await occupiedSubnets(this.#commands, this.#options.directory))
     if (!(await this.#interfaces()).has(bridge)) await this.#ip([`link add ${bridge} type bridge`])
@@ -134,12 +138,15 @@ export class TapNetwork implements Network {
   }
 
   /**
-   * Connects this host's instances with the mesh: gateways of these machines reach all of them, and instances
-   * reach those of their user on other hosts. On a kernel that does not filter on bridges, gateways alone are
-   * let in, because an instance could take any address there.
+   * Connects this host's instances with the mesh: gateways of these machines reach all of them, and
+   * instances reach those of their user on other hosts. On a kernel that does not filter on bridges,
+   * gateways alone are let in, because an instance could take any address there. Packets of instances on
+   * other hosts wake those in standby here and keep them awake; packets of gateways and of the host itself
+   * do not.
    */
   async tellMesh(others: OtherMachines): Promise<void> {
     await this.#meshFilter.tell(this.#filtersBridge ? others : { ...others, instances: new Map() })
+    this.#peerWatch?.tellGateways(others.gateways)
     await this.#hostFilter.forwardMesh()
   }
 
@@ -305,9 +312,10 @@ export class TapNetwork implements Network {
 
   #makePeerWatch(path: string | undefined): PeerWatch | undefined {
     if (path === undefined) return undefined
+    const plan = this.#plan
     return new PeerWatch({
       commands: this.#commands,
-      command: [path, bridgeMac(this.#plan), String(agentUid(this.#plan))],
+      command: [path, bridgeMac(plan), plan.hostAddress, hostsNetwork, String(agentUid(plan))],
       onPacket: (tap) => this.#hearPeer(tap),
       warn: this.#options.warn,
     })
@@ -337,22 +345,6 @@ export class TapNetwork implements Network {
     } finally {
       if (this.#turns.get(ip) === turn) this.#turns.delete(ip)
     }
-  }
-
-  /**
-   * Gives the TUN device udev's usual mode, 0666, if a host without udev left it closed. `peer-watch` is not
-   * root and opens the device for each instance in standby. The mode is safe, because the kernel gives a
-   * user only the TAPs that belong to it. VMs do not see the file; they get their devices as open
-   * descriptors.
-   */
-  async #openDevice(): Promise<void> {
-    if (this.#peerWatch === undefined) return
-    const { mode } = await stat(tunDevice)
-    if ((mode & everyoneMode) === everyoneMode) return
-    await chmod(tunDevice, everyoneMode)
-    this.#options.warn(
-      `${tunDevice} was closed to the program that watches instances in standby; it has udev's usual mode 0666 now`,
-    )
   }
 
   async #openBridgeFilter(): Promise<void> {

@@ -15,7 +15,7 @@ describe('what the nameserver of a host answers', () => {
     nameOf('secret', '10.64.0.9', otherUser),
   ])
   const judge = (message: Buffer): DnsVerdict =>
-    judgeQuestion(message, { names, userUuid: user, ip: '10.64.0.2', network: '10.64' })
+    judgeQuestion(message, { names, userUuid: user, ip: '10.64.0.2' })
   const ask = (name: string, type = 'A', more: Partial<Packet> = {}): Packet | string => {
     const question = { name, type: type as 'A' }
     const verdict = judge(encode({ type: 'query', id: 77, flags: 0x0100, questions: [question], ...more }))
@@ -73,6 +73,9 @@ describe('what the nameserver of a host answers', () => {
   it("an address of the user's own instance has its name, and an address of another user's has none", () => {
     assert.deepEqual(dataOf(answered('2.0.64.10.in-addr.arpa', 'PTR')), ['web.internal'])
     assert.equal(answered('9.0.64.10.in-addr.arpa', 'PTR').rcode, 'NXDOMAIN')
+    assert.equal(answered('9.16.127.10.in-addr.arpa', 'PTR').rcode, 'NXDOMAIN')
+    assert.equal(ask('1.0.128.10.in-addr.arpa', 'PTR'), 'forward')
+    assert.equal(ask('1.0.x.10.in-addr.arpa', 'PTR'), 'forward')
     assert.equal(ask('1.1.168.192.in-addr.arpa', 'PTR'), 'forward')
   })
 

@@ -50,6 +50,18 @@ describe('the private names of a host', () => {
     assert.deepEqual(names.all(), [web])
   })
 
+  it('names on other hosts are known as long as the user has an instance here', () => {
+    const far = { ...nameOf('far', '10.64.16.2'), isElsewhere: true }
+    const strange = { ...nameOf('strange', '10.64.16.3', otherUser), isElsewhere: true }
+    block(true, 'r1', is(web), is(far))
+    assert.equal(names.addressOf(user, 'far'), far.privateIp)
+    assert.deepEqual(names.elsewhere(), new Map([[far.privateIp, user]]))
+    block(false, 'r2', is(strange))
+    assert.equal(names.addressOf(otherUser, 'strange'), undefined)
+    block(false, 'r3', gone(web))
+    assert.deepEqual([names.all(), names.elsewhere()], [[], new Map()])
+  })
+
   it('a renamed instance has one name, even if two instances exchange their names', () => {
     block(true, 'r1', is(web), is(db))
     block(false, 'r2', is({ ...web, name: 'db' }), is({ ...db, name: 'web' }))

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { join } from 'node:path'
 import { planAddresses, tapName } from '../../../src/host/network/address-plan.ts'
 import type { NicSpec } from '../../../src/host/network/network.ts'
 import { TapNetwork } from '../../../src/host/network/tap-network.ts'
+import { readInstalled, requireInstalled } from '../../../src/launch/installed.ts'
+import { until } from '../../support/until.ts'
 import { MeshScene, Program, servedPort } from '../mesh/mesh-scene.ts'
 import type { SceneMachine } from '../mesh/mesh-scene.ts'
 
 /** Long enough for a connection that is let through, many times over. */
 const silenceMs = 1_500
+const peerWatchPath = join(requireInstalled(readInstalled(), 'guestDirectory'), 'peer-watch')
 const trafficProgram = join(import.meta.dirname, '../mesh/traffic-program.ts')
 const ann = '00000000-0000-4000-8000-00000000000a'
 const bob = '00000000-0000-4000-8000-00000000000b'
@@ -52,6 +56,7 @@ describe('instances of several hosts in a mesh', function () {
       outbound: true,
       commands: machine.commands,
       netDevPath: `/proc/${String(machine.traffic('serve', '1').child.pid)}/net/dev`,
+      peerWatchPath,
       warn: (message) => assert.fail(message),
     })
     await network.open()
@@ -117,6 +122,28 @@ describe('instances of several hosts in a mesh', function () {
     assert.ok(await isSilent(connect(bobsSecond, annsFirst.nic.ip)))
   })
 
+  it('are closed to forged sources, of instances and of other machines', async () => {
+    const forge = async (from: string, source: string, device: string): Promise<void> => {
+      scene.ip('-n', from, 'addr', 'add', `${source}/32`, 'dev', device)
+      const args = ['datagram', annsFirst.nic.ip, String(servedPort), source, 'forged']
+      await once(new Program(from, process.execPath, trafficProgram, ...args).child, 'close')
+      scene.ip('-n', from, 'addr', 'del', `${source}/32`, 'dev', device)
+    }
+    const { namespace } = bobsSecond
+    for (const source of [annsSecond.nic.ip, three.address, two.address, addressOf(two, 9)])
+      await forge(namespace, source, 'eth0')
+    // A whole host is in the wrong hands: it takes addresses that are not its own, or nobody's.
+    for (const source of [three.address, three.instance, addressOf(two, 9), bobsSecond.nic.ip])
+      await forge(two.namespace, source, 'lo')
+    const honest = ['datagram', annsFirst.nic.ip, String(servedPort), annsSecond.nic.ip, 'honest']
+    await once(new Program(annsSecond.namespace, process.execPath, trafficProgram, ...honest).child, 'close')
+    assert.ok(await annsFirst.server.heard(`${annsSecond.nic.ip} honest`))
+    assert.deepEqual(
+      annsFirst.server.lines.filter((line) => line.endsWith('forged')),
+      [],
+    )
+  })
+
   it('learn from the start how large a packet may be, and carry large transfers', async () => {
     const connection = connect(annsFirst, annsSecond.nic.ip)
     assert.ok(await connection.echoes('hello'))
@@ -152,6 +179,70 @@ describe('instances of several hosts in a mesh', function () {
       assert.equal(await connection.echoes('not any more', silenceMs), false)
       await tellAll()
       assert.ok(await connection.heard('not any more'), 'the connection goes on when they are known again')
+    }
+  })
+
+  it('are known one by one as they come and go, as if all were told anew', async () => {
+    const network = networkOf(one)
+    const gateways = [three.address]
+    const told = new Map<string, string>()
+    const tell = async () => await network.tellMesh({ gateways, instances: new Map(told) })
+    const local = [annsFirst.nic.ip, bobsFirst.nic.ip]
+    await tell()
+    for (const [ip, user] of [
+      [annsSecond.nic.ip, ann],
+      [bobsSecond.nic.ip, bob],
+      [annsSecond.nic.ip, bob],
+      [bobsSecond.nic.ip, undefined],
+      // What is on this host is not known from others.
+      [annsFirst.nic.ip, bob],
+      [annsFirst.nic.ip, undefined],
+      [annsSecond.nic.ip, ann],
+    ] as const) {
+      if (user === undefined) told.delete(ip)
+      else told.set(ip, user)
+      await tell()
+      const owners = await ownersOf(one)
+      assert.deepEqual([...owners.keys()].toSorted(), [...new Set([...local, ...told.keys()])].toSorted())
+      assert.notEqual(owners.get(annsFirst.nic.ip), owners.get(bobsFirst.nic.ip))
+      const expected = told.get(annsSecond.nic.ip)
+      if (expected !== undefined)
+        assert.equal(owners.get(annsSecond.nic.ip), owners.get(expected === ann ? local[0]! : local[1]!))
+    }
+    assert.ok(await connect(annsFirst, annsSecond.nic.ip).echoes('after all changes'))
+  })
+
+  it('keep each other awake, and gateways do not', async () => {
+    const counted = async () => (await networkOf(two).peerPackets(annsSecond.nic)) ?? NaN
+    const before = await counted()
+    assert.ok(await three.connect(annsSecond.nic.ip).echoes('from the gateway'))
+    assert.equal(await counted(), before)
+    assert.ok(await connect(annsFirst, annsSecond.nic.ip).echoes('from a peer'))
+    assert.ok((await counted()) > before)
+  })
+
+  it('wake those of their user in standby on another host, and nobody else does', async () => {
+    const network = networkOf(two)
+    const nic = { ...annsSecond.nic, instanceUuid: ann, ip: addressOf(two, 4), mac: '12:b0:00:00:02:04' }
+    const woken: string[] = []
+    network.onPeerTraffic(({ ip }) => woken.push(ip))
+    await network.attach(nic)
+    await network.standBy(nic)
+    const instances = new Map([
+      [nic.ip, ann],
+      [annsSecond.nic.ip, ann],
+      [bobsSecond.nic.ip, bob],
+    ])
+    await networkOf(one).tellMesh({ gateways: [three.address], instances })
+    try {
+      for (const stranger of [connect(bobsFirst, nic.ip), three.connect(nic.ip), two.connect(nic.ip)])
+        assert.ok(await isSilent(stranger))
+      assert.deepEqual(woken, [])
+      connect(annsFirst, nic.ip).say('wake up')
+      await until('the packet is reported', () => woken.length > 0, { limitMs: 30_000 })
+      assert.deepEqual(woken, [nic.ip])
+    } finally {
+      await network.detach(nic)
     }
   })
 
