@@ -19,6 +19,12 @@ import { requireGatewayToken, requireNodeSecret } from './host-credentials.ts'
  */
 const maxRouteReaders = 64
 const maxReadersPerNode = 8
+/**
+ * How much each reader of names adds to the time between two reads of each. A change of one name may concern
+ * all of them, and a read takes about 1 ms. So all together take a quarter of a processor at most, and with
+ * 200 hosts a name is seen within 0.8 s.
+ */
+const gapMsPerNamesReader = 4
 
 /**
  * The feeds that gateways and hosts read: see `src/domain/service/route-feed.ts`. Each answer lasts until the
@@ -45,8 +51,11 @@ export function feedRouter(deps: ApiDeps): Router<RequestState> {
       read: reader(deps, namesQuery(node)),
       line: nameLine,
       onChange: (wake) => deps.watch.onFeed('names', wake),
+      gapMs: () => gapMsPerNamesReader * readers.of('names'),
     }
-    await readers.within({ key: `names ${node}`, max: maxReadersPerNode }, () => tell(deps, ctx, source))
+    await readers.within({ key: `names ${node}`, max: maxReadersPerNode }, async () => {
+      await readers.within({ key: 'names', max: Infinity }, () => tell(deps, ctx, source))
+    })
   })
   return router
 }
@@ -72,6 +81,10 @@ async function tell(deps: ApiDeps, ctx: Context, source: FeedSource): Promise<vo
 /** Counts readers by key, and refuses more than `max`. */
 class Readers {
   readonly #counts = new Counts()
+
+  of(key: string): number {
+    return this.#counts.of(key)
+  }
 
   async within(
     { key, max }: { readonly key: string; readonly max: number },

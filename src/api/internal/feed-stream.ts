@@ -14,6 +14,8 @@ export interface FeedSource {
   line(row: FeedRow): object
   /** Calls `wake` when a read may find changes. Returns a function that ends the calls. */
   onChange(wake: () => void): () => void
+  /** The least time between two reads if it is longer than usual, because many others read too. */
+  gapMs?(): number
 }
 
 export interface FeedTimes {
@@ -113,7 +115,8 @@ class FeedTeller {
       if (await waker.woken(this.#times.beatMs, this.#ended)) break
       if (!this.#ended.aborted) await this.#write(jsonLine({ kind: 'beat' } satisfies FeedFrame))
     }
-    await pause(this.#readAtMs + this.#times.gapMs - performance.now(), this.#ended)
+    const gapMs = Math.max(this.#times.gapMs, this.#source.gapMs?.() ?? 0)
+    await pause(this.#readAtMs + gapMs - performance.now(), this.#ended)
     if (this.#ended.aborted) return
     waker.reset()
     await this.tell(await this.#source.read(this.#revision))
