@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import type { WorkerOptions } from '@temporalio/worker'
@@ -12,10 +14,10 @@ export interface KeptWorkerOptions {
   readonly worker: Omit<WorkerOptions, 'connection' | 'namespace'>
   readonly log: Logger
   /**
-   * Called each time the worker begins to accept work. `sinceMs` is when it began to connect: it had no work
-   * before.
+   * Called each time the worker begins to accept work. `id` is the identity under which Temporal knows it
+   * from then on. What is returned is called when the worker has ended its work, or lost the connection.
    */
-  readonly onStart?: (sinceMs: number) => void
+  readonly onStart?: (id: string) => () => Promise<void>
   /**
    * Called when the worker stops and accepts no further work. It should end work that would otherwise last.
    */
@@ -69,15 +71,16 @@ export class KeptWorker {
 
   async #runOnce(): Promise<void> {
     const { place, worker: options } = this.#options
-    const sinceMs = Date.now()
+    // Work that a lost connection left behind must not look like work of the next one.
+    const identity = `${process.pid}@${hostname()} ${randomBytes(6).toString('hex')}`
     const connection = await NativeConnection.connect({ address: place.address })
     try {
-      const worker = await Worker.create({ ...options, connection, namespace: place.namespace })
+      const worker = await Worker.create({ ...options, identity, connection, namespace: place.namespace })
       this.#worker = worker
       if (this.#stopping.signal.aborted) return
       const run = worker.run()
-      this.#options.onStart?.(sinceMs)
-      await run
+      const ended = this.#options.onStart?.(identity)
+      await run.finally(() => ended?.())
     } finally {
       this.#worker = undefined
       await connection.close()

@@ -81,10 +81,10 @@ export interface ControlWorkerOptions {
 export interface Autoscaling {
   readonly activities: AutoscaleActivities
   /**
-   * Called each time the worker begins to accept work, because the workers that watched before may have
-   * ended.
+   * Called with the worker's identity each time it begins to accept work. What is returned is called at the
+   * end of that work.
    */
-  readonly begin?: (sinceMs: number) => void
+  readonly begin?: (id: string) => () => Promise<void>
   /** Makes all watches in this worker fail at once. Called when the worker accepts no new watch any more. */
   readonly end: () => void
 }

@@ -13,6 +13,7 @@ import { keptRollouts, keptRunLogBytes, keptRuns, maxEnvVariables } from '../con
 import { createDiagnosis } from '../acme/diagnosis.ts'
 import { createServiceObserver, systemTimers } from '../../activities/autoscale/service-observer.ts'
 import { callInWatches } from '../../activities/autoscale/watch-calls.ts'
+import { keepPresence } from '../../activities/autoscale/worker-presence.ts'
 import { createSweep } from '../control/sweep.ts'
 import { sweptEntities } from '../control/swept-entity.ts'
 import { startSweepLoop } from '../control/sweep-loop.ts'
@@ -22,6 +23,7 @@ import { createAuthorityAccounts } from '../db/certificate/authority-accounts.ts
 import { listAutoscaledServices, readAutoscaleMembers } from '../db/autoscale/records.ts'
 import { openDatabase } from '../db/database.ts'
 import { listNodes } from '../db/host/hosts.ts'
+import { forgetSilentWorkers, forgetWorker, listWorkers, renewWorker } from '../db/workers.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import { createSecretBox } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
@@ -97,7 +99,6 @@ const lookAgain = (rolloutUuid: string): void => {
       log.warn({ err: error, rollout: rolloutUuid }, 'a rollout was not told of a state'),
     )
 }
-const stopping = new AbortController()
 const worker = new ControlWorker({
   place,
   activities: {
@@ -141,7 +142,7 @@ const worker = new ControlWorker({
         nowMs: Date.now,
       }),
     },
-    begin: callIn,
+    begin: bePresent,
     end: () => observer.close(),
   },
   workflowBundle: installedBundle(),
@@ -182,12 +183,36 @@ async function readConfiguration() {
   }
 }
 
-/** Has the watches of a killed worker begin again in a worker that runs. */
-function callIn(sinceMs: number): void {
-  const { signal } = stopping
+/**
+ * Tells the other workers that this one runs, and has the watches of killed ones begin again in one that
+ * runs.
+ */
+function bePresent(id: string): () => Promise<void> {
+  let calls = new AbortController()
+  const leave = keepPresence({
+    renew: () => renewWorker(database, id),
+    forgetSilent: (silentMs) => forgetSilentWorkers(database, silentMs),
+    leave: () => forgetWorker(database, id),
+    callIn: () => {
+      // The calls that are under way do not know of the workers that are gone now.
+      calls.abort()
+      calls = new AbortController()
+      callIn(calls.signal)
+    },
+    nowMs: () => performance.now(),
+    timers: systemTimers,
+  })
+  return async () => {
+    await leave()
+    calls.abort()
+  }
+}
+
+function callIn(signal: AbortSignal): void {
   void callInWatches({
     listServices: () => listAutoscaledServices(database),
-    callIn: (serviceUuid) => control.autoscales.callInWatch(serviceUuid, sinceMs),
+    listWorkers: () => listWorkers(database),
+    callIn: (serviceUuid, living) => control.autoscales.callInWatch(serviceUuid, living),
     timers: systemTimers,
     signal,
   }).then((count) => {
@@ -222,7 +247,6 @@ function installedBundle(): string | undefined {
 }
 
 async function stop(): Promise<void> {
-  stopping.abort()
   setTimeout(() => process.exit(0), stopLimitMs).unref()
   health.close()
   health.closeAllConnections()

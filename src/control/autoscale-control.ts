@@ -29,12 +29,12 @@ export interface AutoscaleControl {
   /** Makes the workflow continue as new as soon as nothing but a watch is under way. */
   refresh(serviceUuid: string): Promise<void>
   /**
-   * Calls in the service's watch if a worker began it before `beforeMs`: Temporal gives the watch out again.
-   * So a new worker takes over from one that was killed, without waiting for missed heartbeats. If the old
+   * Calls in the service's watch if none of the `living` workers has it: Temporal gives the watch out again.
+   * So another worker takes over from one that was killed, without waiting for missed heartbeats. If the old
    * worker is alive, another worker may get the watch, and nothing else happens. False if there was no such
    * watch.
    */
-  callInWatch(serviceUuid: string, beforeMs: number): Promise<boolean>
+  callInWatch(serviceUuid: string, living: ReadonlySet<string>): Promise<boolean>
   /** The workflow's life and the last view of its watch, for people. Undefined if no workflow runs. */
   seen(serviceUuid: string): Promise<SeenAutoscale | undefined>
 }

@@ -30,11 +30,11 @@ export function createAutoscaleControl(client: Client): AutoscaleControl {
     configured: (settings) => calls.signalAnew(settings, configuredSignal),
     delete: calls.delete,
     refresh: calls.refresh,
-    async callInWatch(serviceUuid, beforeMs) {
+    async callInWatch(serviceUuid, living) {
       const workflowId = autoscaleWorkflowId(serviceUuid)
       try {
         const { raw } = await calls.ask(() => client.workflow.getHandle(workflowId).describe())
-        const watch = raw.pendingActivities?.find((pending) => isWatchOf(pending, beforeMs))
+        const watch = raw.pendingActivities?.find((pending) => isLeftWatch(pending, living))
         if (watch === undefined) return false
         const activityId = String(watch.activityId)
         await calls.ask(() => client.activity.fail({ workflowId, activityId }, calledIn))
@@ -89,10 +89,12 @@ const calledIn = ApplicationFailure.create({
   nextRetryDelay: '100ms',
 })
 
-function isWatchOf({ activityType, state, lastStartedTime }: PendingActivity, beforeMs: number): boolean {
+function isLeftWatch(
+  { activityType, state, lastWorkerIdentity }: PendingActivity,
+  living: ReadonlySet<string>,
+): boolean {
   const isBegun = activityType?.name === watchActivity && Number(state) === startedState
-  const { seconds = 0, nanos } = lastStartedTime ?? {}
-  return isBegun && Number(seconds) * 1_000 + (nanos ?? 0) / 1e6 < beforeMs
+  return isBegun && !living.has(lastWorkerIdentity ?? '')
 }
 
 function startOptions(settings: AutoscaleSettings) {

@@ -8,8 +8,8 @@ import type { WorkCalls } from '../entity-worker.ts'
 /**
  * After this time without a heartbeat of a watch, its worker counts as hung or gone for good. The time is
  * long because the heartbeats of thousands of watches would otherwise keep Temporal busy all the time. After
- * a worker was killed nobody waits that long: the worker that starts in its place makes Temporal give out
- * the watches of the killed one again (`callInWatches`).
+ * a worker was killed nobody waits that long: another worker notices it and makes Temporal give out the
+ * watches of the killed one again (`callInWatches`).
  */
 const watchHeartbeatTimeoutMs = 120_000
 /**

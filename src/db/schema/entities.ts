@@ -21,6 +21,7 @@ import { Token } from './token.ts'
 import { User } from './user.ts'
 import { UserEvent } from './user-event.ts'
 import { Volume } from './volume.ts'
+import { Worker } from './worker.ts'
 
 /** The entities of all tables that queries name. The change feed's own tables are in the migration alone. */
 export const entities = [
@@ -47,4 +48,5 @@ export const entities = [
   Schedule,
   ScheduleRun,
   Rollout,
+  Worker,
 ] as const

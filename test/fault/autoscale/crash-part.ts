@@ -62,17 +62,18 @@ async function watchService({ serviceUuid, target, blockedUntilMs = 0 }: WatchIn
 }
 
 /**
- * Ends the watches that a worker left behind when it died, as the real worker does at its start, so that
- * this worker takes them over at once. Otherwise Temporal would miss their heartbeats only after two
- * minutes.
+ * Ends the watches that a worker left behind when it died, so that this worker takes them over at once: in
+ * this test no worker runs beside another. The real worker waits until the other one was silent for 6 s.
  */
-function callIn(sinceMs: number): void {
+function callIn(id: string): () => Promise<void> {
   void callInWatches({
     listServices: () => listAutoscaledServices(database),
-    callIn: (serviceUuid) => control.autoscales.callInWatch(serviceUuid, sinceMs),
+    listWorkers: async () => await Promise.resolve(new Set([id])),
+    callIn: (serviceUuid, living) => control.autoscales.callInWatch(serviceUuid, living),
     timers: systemTimers,
     signal: new AbortController().signal,
   })
+  return async () => await Promise.resolve()
 }
 
 const worker = new ControlWorker({

@@ -30,7 +30,7 @@ import { readRows } from '../../support/rows.ts'
 
 const nodeId = 'local'
 /** The secret key is shared with the workers, which are other processes. */
-const secretKey = generateSecretKey()
+export const secretKey = generateSecretKey()
 
 export interface CrashInstance {
   readonly name: string
@@ -148,7 +148,8 @@ async function newService({ env, bundle }: CrashStage): Promise<CrashService> {
   }
 }
 
-async function insertService(
+/** Writes a service with a configuration and its master, an instance that nobody starts. */
+export async function insertService(
   database: Database,
 ): Promise<{ readonly master: InstanceSettings; readonly settings: AutoscaleSettings }> {
   const user = await addUser(database, { name: 'ann' })

@@ -7,6 +7,7 @@ describe('the calling in of watches', () => {
   let asked: string[]
   let controller: AbortController
   const fails = new Set<string>()
+  const living = new Set(['worker'])
   let lists = 0
   let databaseFails = 0
   beforeEach(() => {
@@ -25,7 +26,9 @@ describe('the calling in of watches', () => {
         if (lists <= databaseFails) throw new Error('the database is away')
         return await Promise.resolve(uuids)
       },
-      callIn: async (uuid) => {
+      listWorkers: async () => await Promise.resolve(living),
+      callIn: async (uuid, told) => {
+        assert.equal(told, living)
         asked.push(uuid)
         if (fails.has(uuid)) throw new Error('Temporal is away')
         return await Promise.resolve(uuid !== 's3')

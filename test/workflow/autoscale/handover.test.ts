@@ -59,6 +59,8 @@ describe('the watches over services', function () {
     await env.teardown()
   })
 
+  /** The identities of all workers that began. */
+  const ids = new Set<string>()
   const worker = (observer: ServiceObserver): KeptWorker =>
     autoscaleWorker({
       place: { address: env.address, namespace: env.namespace ?? 'default' },
@@ -68,6 +70,10 @@ describe('the watches over services', function () {
           ...createWatchActivity({ observer }),
           alignService: async ({ target = 1 }) => ({ size: target, target, added: [], givenBack: [] }),
           closeAutoscale: async () => ({ closed: true }),
+        },
+        begin: (id) => {
+          ids.add(id)
+          return async () => await Promise.resolve()
         },
         end: () => observer.close(),
       },
@@ -118,21 +124,21 @@ describe('the watches over services', function () {
     // between it and a watch that hangs or whose worker is gone.
     const observer = new StillObserver(view(5_000))
     const only = worker(observer)
-    const beforeMs = Date.now()
     only.start()
     await autoscales.configured(settings)
     await until('it is watched', async () => observer.watched.length === 1, soon)
     const handle = env.client.workflow.getHandle(autoscaleWorkflowId(serviceUuid))
     const { historyLength } = await handle.describe()
-    assert.equal(await autoscales.callInWatch(serviceUuid, beforeMs), false)
-    assert.equal(await autoscales.callInWatch(serviceUuid, Date.now() + 60_000), true)
+    const gone = new Set<string>()
+    assert.equal(await autoscales.callInWatch(serviceUuid, ids), false)
+    assert.equal(await autoscales.callInWatch(serviceUuid, gone), true)
     await until('it is watched again', async () => observer.watched.length === 2, atOnce)
     assert.equal((await handle.describe()).historyLength, historyLength)
-    assert.equal(await autoscales.callInWatch(randomUUID(), Date.now()), false)
+    assert.equal(await autoscales.callInWatch(randomUUID(), gone), false)
 
     await autoscales.delete(settings)
     await until('it is over', async () => (await autoscales.seen(serviceUuid)) === undefined, soon)
-    assert.equal(await autoscales.callInWatch(serviceUuid, Date.now()), false)
+    assert.equal(await autoscales.callInWatch(serviceUuid, gone), false)
     await only.stop()
   })
 

@@ -15,6 +15,7 @@ import { Migration20261127080000_joined_hosts } from './20261127080000-joined-ho
 import { Migration20261127090000_mesh } from './20261127090000-mesh.ts'
 import { Migration20261127100000_placements } from './20261127100000-placements.ts'
 import { Migration20261127110000_names_across_hosts } from './20261127110000-names-across-hosts.ts'
+import { Migration20261127150000_workers } from './20261127150000-workers.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -37,4 +38,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261127090000_mesh', class: Migration20261127090000_mesh },
   { name: 'Migration20261127100000_placements', class: Migration20261127100000_placements },
   { name: 'Migration20261127110000_names_across_hosts', class: Migration20261127110000_names_across_hosts },
+  { name: 'Migration20261127150000_workers', class: Migration20261127150000_workers },
 ]
