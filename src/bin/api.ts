@@ -67,10 +67,7 @@ logSpans(settings)
 const tracer = await openTracing('api', { env: process.env, log })
 const stopping = new AbortController()
 
-const database = await openDatabase({
-  url: databaseUrl,
-  applicationName: 'api',
-})
+const database = await startWith('API', () => openDatabase({ url: databaseUrl, applicationName: 'api' }))
 const migrations = await startWith('API', () => migrate(database))
 if (migrations.length > 0) log.info({ migrations }, 'the database was brought up to date')
 

@@ -80,7 +80,11 @@ export class KeptWorker {
       if (this.#stopping.signal.aborted) return
       const run = worker.run()
       const ended = this.#options.onStart?.(identity)
-      await run.finally(() => ended?.())
+      try {
+        await run
+      } finally {
+        await ended?.()
+      }
     } finally {
       this.#worker = undefined
       await connection.close()

@@ -26,7 +26,9 @@ const { settings, databaseUrl, registryUrl, key } = await startWith(
 const log = pino({ level: settings.logLevel })
 const storageDirectory = path.join(settings.dataDir, 'registry', 'storage')
 
-const database = await openDatabase({ url: databaseUrl, applicationName: 'registry-owner', poolSize })
+const database = await startWith('owner of the registry', () =>
+  openDatabase({ url: databaseUrl, applicationName: 'registry-owner', poolSize }),
+)
 await startWith('owner of the registry', () => migrate(database))
 
 const owner = createRegistryOwner({

@@ -56,7 +56,9 @@ const place = {
   namespace: settings.temporalNamespace,
 }
 
-const database = await openDatabase({ url: databaseUrl, applicationName: 'roost-worker', poolSize })
+const database = await startWith('worker', () =>
+  openDatabase({ url: databaseUrl, applicationName: 'roost-worker', poolSize }),
+)
 const secretBox = createSecretBox(secretKey)
 const authority = await startWith('worker', () =>
   configuredIssuer(settings, createAuthorityAccounts({ database, secretBox })),

@@ -4,6 +4,8 @@ import { Migrator } from '@mikro-orm/migrations'
 import pg from 'pg'
 import { entities } from './schema/entities.ts'
 import { CamelCase } from './camel-case.ts'
+import { databaseAddress } from './database-address.ts'
+import type { DatabaseAddress } from './database-address.ts'
 import { migrationList } from './schema/migrations/list.ts'
 import type { Db, Tables } from './schema/tables.ts'
 import { PostgresClient } from './postgres-client.ts'
@@ -25,6 +27,8 @@ export interface DatabaseOptions {
  */
 export interface Database {
   readonly url: string
+  /** How connections beside those of the pool are made. */
+  readonly address: DatabaseAddress
   readonly applicationName: string
   readonly orm: MikroORM
   /**
@@ -48,13 +52,15 @@ const int8Oid = 20
 const readTypes = new pg.TypeOverrides()
 readTypes.setTypeParser(int8Oid, Number)
 
+/** Throws `UnusableDatabase` if the URL names a file that can not be read. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const address = databaseAddress(options.url)
   let pool: pg.Pool | undefined
   // Neither the constructor nor `getClient` connects. So a part can start while PostgreSQL is away: its
   // queries and `check` fail, and it says that it is not ready.
   const orm = new MikroORM({
     entities: [...entities],
-    clientUrl: options.url,
+    clientUrl: address.connectionString,
     extensions: [Migrator],
     migrations: {
       migrationsList: [...migrationList],
@@ -69,6 +75,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     schemaGenerator: { ignoreTriggers: true },
     pool: { min: 0, max: options.poolSize ?? defaultPoolSize },
     driverOptions: {
+      ssl: address.ssl,
       application_name: options.applicationName,
       connectionTimeoutMillis: connectTimeoutMs,
       Client: PostgresClient,
@@ -81,12 +88,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   orm.em.getConnection().getClient()
   assert(pool, 'MikroORM makes its pool with its client')
-  return databaseOver(orm, pool, options)
+  return databaseOver(orm, pool, { ...options, address })
 }
 
-function databaseOver(orm: MikroORM, pool: pg.Pool, options: DatabaseOptions): Database {
+function databaseOver(
+  orm: MikroORM,
+  pool: pg.Pool,
+  options: DatabaseOptions & { readonly address: DatabaseAddress },
+): Database {
   return {
     url: options.url,
+    address: options.address,
     applicationName: options.applicationName,
     orm,
     db: orm.em.fork().getKysely<Tables>().withPlugin(new CamelCase()),

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import path from 'node:path'
+import { sslFlaw } from '../db/ssl-mode.ts'
 import { hostNetwork } from '../domain/host/private-address.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
@@ -154,7 +155,10 @@ export function asUrl(text: string, name: string): string {
   return text.replace(/\/$/, '')
 }
 
-/** Reads the URL of PostgreSQL. The error repeats only the scheme, because the URL may hold a password. */
+/**
+ * Reads the URL of PostgreSQL. The error repeats only the scheme and what is said about TLS, because the URL
+ * may hold a password.
+ */
 export function asPostgresUrl(text: string, name: string): string {
   const wanted = 'it has to be a URL such as postgres://user:password@host:5432/roost'
   if (!URL.canParse(text)) throw new SettingError(`${name} is not a URL; ${wanted}`)
@@ -162,6 +166,8 @@ export function asPostgresUrl(text: string, name: string): string {
   if (protocol !== 'postgres:' && protocol !== 'postgresql:') {
     throw new SettingError(`${name} begins with '${protocol}'; ${wanted}`)
   }
+  const flaw = sslFlaw(text)
+  if (flaw !== undefined) throw new SettingError(`${name} ${flaw}`)
   return text.replace(/\/$/, '')
 }
 

@@ -77,7 +77,7 @@ async function connect(
   onLost: (client: pg.Client) => void,
 ): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: database.url,
+    ...database.address,
     application_name: `${database.applicationName} watch`,
     keepAlive: true,
     connectionTimeoutMillis: connectTimeoutMs,

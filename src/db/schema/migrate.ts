@@ -19,7 +19,7 @@ export class UnknownDatabase extends UnusableDatabase {
  */
 export async function migrate(database: Database): Promise<readonly string[]> {
   // The lock belongs to a connection, and a pool would not give back the same one.
-  const lock = new pg.Client({ connectionString: database.url, application_name: database.applicationName })
+  const lock = new pg.Client({ ...database.address, application_name: database.applicationName })
   await lock.connect().catch((error: unknown) => {
     throw failedConnection(database.url, error)
   })
