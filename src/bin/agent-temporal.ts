@@ -7,10 +7,11 @@ import type { AgentLog, VolumeEvents } from '../host/agent/agent-ports.ts'
 import { kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartIdentity } from '../trust/part-identity.ts'
+import { connectionOptions } from '../trust/temporal-tls.ts'
+import type { TemporalServer, TemporalTls } from '../trust/temporal-tls.ts'
 import type { HostEvents } from '../host/instance/event-outbox.ts'
 
-export interface TemporalAddress {
-  readonly address: string
+export interface TemporalAddress extends TemporalServer {
   readonly namespace: string
   /** What a host that joined shows to the relay at this address. Absent: Temporal is on this machine. */
   readonly identity?: () => PartIdentity
@@ -111,10 +112,8 @@ export class NodeWorker {
 
   async #runOnce(): Promise<void> {
     const { address, identity } = this.#place
-    const connection = await NativeConnection.connect({
-      address,
-      ...(identity && { tls: temporalTls(identity()) }),
-    })
+    const server = identity === undefined ? this.#place : { address, tls: relayTls(identity()) }
+    const connection = await NativeConnection.connect(connectionOptions(server))
     try {
       this.#worker = await Worker.create({
         connection,
@@ -135,10 +134,7 @@ export class NodeWorker {
   }
 }
 
-function temporalTls({ certificate, key, authority }: PartIdentity) {
-  return {
-    serverNameOverride: kindName(PlatformPart.Api),
-    serverRootCACertificate: Buffer.from(authority),
-    clientCertPair: { crt: Buffer.from(certificate), key: Buffer.from(key) },
-  }
+/** How the relay is spoken to. */
+function relayTls({ certificate, key, authority }: PartIdentity): TemporalTls {
+  return { serverName: kindName(PlatformPart.Api), authority, client: { certificate, key } }
 }

@@ -41,7 +41,7 @@ import { openMesh } from './agent-mesh.ts'
 import { logSpans } from './span-log.ts'
 import { serverTls } from '../trust/part-identity.ts'
 import { openTracing } from '../tracing/tracing.ts'
-import { keptIdentity, readJoinToken, startWith } from '../settings/part-settings.ts'
+import { keptIdentity, readJoinToken, readTemporalPlace, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
@@ -158,8 +158,7 @@ isConnected = true
 await dns?.open()
 
 const temporal = {
-  address: settings.temporalAddress ?? '127.0.0.1:7233',
-  namespace: settings.temporalNamespace,
+  ...(await startWith('agent', () => readTemporalPlace(settings))),
   ...(identity && { identity: () => identity.current }),
 }
 const reports = identity === undefined ? createHostReports(temporal) : undefined

@@ -6,6 +6,7 @@ import { answerJoin, certificateFor } from '../api/remote/join.ts'
 import { JoinedHosts } from '../api/remote/joined-hosts.ts'
 import { createRegistryPass } from '../api/remote/registry-pass.ts'
 import { createRemoteServer } from '../api/remote/remote-server.ts'
+import type { TemporalAddress } from '../control/temporal-control.ts'
 import type { Database } from '../db/database.ts'
 import { joinedKeys } from '../db/host/joining.ts'
 import { createTemporalRelay } from '../relay/temporal-relay.ts'
@@ -24,7 +25,7 @@ export async function openRemoteServer(options: {
   readonly identity: OwnIdentity
   readonly authority: KeyPairPem
   readonly database: Database
-  readonly temporal: { readonly address: string; readonly namespace: string }
+  readonly temporal: TemporalAddress
   readonly secretKey: Uint8Array
   readonly registryUrl: string
   readonly handle: (request: IncomingMessage, response: ServerResponse) => unknown

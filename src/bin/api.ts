@@ -46,7 +46,13 @@ import { openRemoteServer } from './api-remote.ts'
 import { logSpans } from './span-log.ts'
 import { openTracing } from '../tracing/tracing.ts'
 import { partsHere, platformPorts } from '../settings/platform-ports.ts'
-import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
+import {
+  readSecretKey,
+  readSettingFile,
+  readTemporalPlace,
+  required,
+  startWith,
+} from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
@@ -77,10 +83,7 @@ const secretBox = createSecretBox(files.secretKey)
 const tokens = createTokenAuthenticator(database)
 const consoleFiles = await builtConsole()
 const watch = await openInstanceWatch(database)
-const temporalPlace = {
-  address: settings.temporalAddress ?? '127.0.0.1:7233',
-  namespace: settings.temporalNamespace,
-}
+const temporalPlace = await startWith('API', () => readTemporalPlace(settings))
 const temporal = openTemporalControl(temporalPlace)
 /** What this process shows to hosts. Absent: there are no further hosts. */
 const remote = files.authority && (await OwnIdentity.open(files.authority, Date.now))

@@ -5,6 +5,7 @@ import { NativeConnection, Worker } from '@temporalio/worker'
 import type { WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import type { TemporalAddress } from '../control/temporal-control.ts'
+import { connectionOptions } from '../trust/temporal-tls.ts'
 
 /** The wait between two attempts to reach Temporal, and after the connection to it was lost. */
 const reconnectMs = 500
@@ -73,7 +74,7 @@ export class KeptWorker {
     const { place, worker: options } = this.#options
     // Work that a lost connection left behind must not look like work of the next one.
     const identity = `${process.pid}@${hostname()} ${randomBytes(6).toString('hex')}`
-    const connection = await NativeConnection.connect({ address: place.address })
+    const connection = await NativeConnection.connect(connectionOptions(place))
     try {
       const worker = await Worker.create({ ...options, identity, connection, namespace: place.namespace })
       this.#worker = worker

@@ -5,7 +5,7 @@ import { ensureKeys } from '../launch/keys.ts'
 import { readNamespaceConfig } from '../launch/services/temporal-config.ts'
 import { registerNamespace } from '../launch/services/temporal-registration.ts'
 import { registryConfig } from '../registry/registry-config.ts'
-import { required, startWith } from '../settings/part-settings.ts'
+import { readTemporalPlace, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
@@ -13,12 +13,15 @@ import { readSettings } from '../settings/settings.ts'
  * keys, the registry's configuration, the schema, the first user, Temporal's namespace. Run it before the
  * parts; repeating it changes nothing.
  */
-const { settings, databaseUrl, temporalAddress } = await startWith('preparation', () => {
+const { settings, databaseUrl, temporal } = await startWith('preparation', async () => {
   const given = readSettings(process.env)
   return {
     settings: given,
     databaseUrl: required('DATABASE_URL', given.databaseUrl),
-    temporalAddress: required('TEMPORAL_ADDRESS', given.temporalAddress),
+    temporal: await readTemporalPlace({
+      ...given,
+      temporalAddress: required('TEMPORAL_ADDRESS', given.temporalAddress),
+    }),
   }
 })
 const registryPort = 5000
@@ -28,11 +31,7 @@ await writeRegistryConfig()
 await startWith('preparation', () =>
   prepareDatabase({ url: databaseUrl, tokenFile: path.join(settings.dataDir, 'token') }),
 )
-await registerNamespace({
-  address: temporalAddress,
-  namespace: settings.temporalNamespace,
-  config: readNamespaceConfig(),
-})
+await registerNamespace({ ...temporal, config: readNamespaceConfig() })
 
 async function writeRegistryConfig(): Promise<void> {
   const directory = path.join(settings.dataDir, 'registry')

@@ -34,6 +34,7 @@ import type { VolumesFound } from '../launch/doctor/volumes.ts'
 import { readInstalled, requireInstalled } from '../launch/installed.ts'
 import { authorityFile } from '../launch/services/metro-certificate.ts'
 import { SettingError } from '../settings/setting-formats.ts'
+import { readTemporalPlace } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
 
@@ -97,7 +98,12 @@ async function withControl<T>(
   work: (control: TemporalControl) => Promise<T>,
 ): Promise<T> {
   const address = await findTemporalAddress(settings)
-  const control = openTemporalControl({ address, namespace: settings.temporalNamespace })
+  // The address of a running stack comes without settings. Then it is the embedded one, which has no TLS.
+  const place =
+    settings.temporalAddress === undefined
+      ? { address, namespace: settings.temporalNamespace }
+      : await readTemporalPlace(settings)
+  const control = openTemporalControl(place)
   try {
     return await work(control)
   } finally {

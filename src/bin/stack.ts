@@ -17,10 +17,12 @@ import { openPlatformGroup } from '../launch/parts/platform-group.ts'
 import type { PlatformGroup } from '../launch/parts/platform-group.ts'
 import { seedImages } from '../launch/services/seed-images.ts'
 import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
+import { UnreachableTemporal } from '../launch/services/temporal-registration.ts'
 import { planStack } from '../launch/stack-plan.ts'
 import { createSupervisor, PartStartError } from '../launch/parts/supervisor.ts'
 import type { Supervisor } from '../launch/parts/supervisor.ts'
 import { welcome } from '../launch/welcome.ts'
+import { readTemporalPlace } from '../settings/part-settings.ts'
 import { SettingError } from '../settings/setting-formats.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -46,7 +48,9 @@ async function runStack(settings: Settings, group: PlatformGroup | undefined): P
   const runDirectory = path.join(settings.dataDir, 'run')
   const ended = await endStaleProcesses(runDirectory)
   if (ended.length > 0) log.warn({ ended }, 'ended what an earlier stack had left running')
+  const temporal = settings.temporalAddress === undefined ? undefined : await readTemporalPlace(settings)
   const plan = await planStack(settings, readInstalled(), {
+    temporal,
     people: personBehind(process.env),
     afterDatabase: (url) => prepareDatabase({ url, tokenFile: path.join(settings.dataDir, 'token') }),
     afterApi: (addresses) => seed(settings, addresses.registryUrl, stackLog.log),
@@ -134,6 +138,7 @@ const explained = [
   PartStartError,
   UnusableDatabase,
   UnreachableProgram,
+  UnreachableTemporal,
   UserNotMade,
 ]
 

@@ -32,7 +32,13 @@ import { createPartClient } from '../control/part-client.ts'
 import { configuredIssuer } from './issuer.ts'
 import { freePort } from '../primitives/free-ports.ts'
 import { partsHere } from '../settings/platform-ports.ts'
-import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
+import {
+  readSecretKey,
+  readSettingFile,
+  readTemporalPlace,
+  required,
+  startWith,
+} from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 import { logSpans } from './span-log.ts'
 import { AskedIdentity } from '../trust/asked-identity.ts'
@@ -51,10 +57,7 @@ const { settings, databaseUrl, secretKey, gatewayToken } = await startWith('work
 const log = pino({ level: settings.logLevel })
 logSpans(settings)
 const tracer = await openTracing('worker', { env: process.env, log })
-const place = {
-  address: settings.temporalAddress ?? '127.0.0.1:7233',
-  namespace: settings.temporalNamespace,
-}
+const place = await startWith('worker', () => readTemporalPlace(settings))
 
 const database = await startWith('worker', () =>
   openDatabase({ url: databaseUrl, applicationName: 'roost-worker', poolSize }),

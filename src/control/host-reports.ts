@@ -1,6 +1,8 @@
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 import type { HostReport } from '../domain/host/api-protocol.ts'
 import { hostEventSignalName, volumeEventSignalName } from '../domain/instance/host-work.ts'
+import { connectionOptions } from '../trust/temporal-tls.ts'
+import type { TemporalAddress } from './temporal-control.ts'
 import { tracedCalls } from './temporal-traces.ts'
 
 /** Tells workflows what a host reports. */
@@ -21,11 +23,8 @@ const signals = {
 /**
  * Sends reports as signals. The connection is made with the first one, and made again when it is lost.
  */
-export function createHostReports(place: {
-  readonly address: string
-  readonly namespace: string
-}): HostReports {
-  const connection = Connection.lazy({ address: place.address })
+export function createHostReports(place: TemporalAddress): HostReports {
+  const connection = Connection.lazy(connectionOptions(place))
   const client = new Client({
     connection,
     namespace: place.namespace,

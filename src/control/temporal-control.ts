@@ -8,14 +8,14 @@ import { createInstanceControl } from './temporal-instance-control.ts'
 import { createVolumeControl } from './temporal-volume-control.ts'
 import { createRolloutControl } from './temporal-rollout-control.ts'
 import { createScheduleControl } from './temporal-schedule-control.ts'
+import { connectionOptions } from '../trust/temporal-tls.ts'
+import type { TemporalServer } from '../trust/temporal-tls.ts'
 import { tracedCalls } from './temporal-traces.ts'
 import type { RolloutControl } from './rollout-control.ts'
 import type { ScheduleControl } from './schedule-control.ts'
 import type { VolumeControl } from './volume-control.ts'
 
-export interface TemporalAddress {
-  /** `host:port` */
-  readonly address: string
+export interface TemporalAddress extends TemporalServer {
   readonly namespace: string
 }
 
@@ -40,7 +40,7 @@ const checkDeadlineMs = 1_000
 
 /** Connects with the first call, and reconnects by itself whenever Temporal was away. */
 export function openTemporalControl(place: TemporalAddress): TemporalControl {
-  const connection = Connection.lazy({ address: place.address })
+  const connection = Connection.lazy(connectionOptions(place))
   const client = new Client({
     connection,
     namespace: place.namespace,

@@ -45,3 +45,12 @@ export function wantsTls(url: string): boolean {
   const mode = new URL(url).searchParams.get('sslmode')
   return mode !== null && mode !== SslMode.Disable
 }
+
+/** The files that the URL names. */
+export function sslFiles(url: string): readonly string[] {
+  const { searchParams } = new URL(url)
+  return ['sslrootcert', 'sslcert', 'sslkey'].flatMap((name) => {
+    const file = searchParams.get(name)
+    return file === null || file === systemAuthorities ? [] : [file]
+  })
+}

@@ -13,6 +13,7 @@ import type { Part } from './parts/part.ts'
 import type { StackSettings } from './stack-settings.ts'
 import { readNamespaceConfig } from './services/temporal-config.ts'
 import { closeTemporal, reopenTemporal } from './services/temporal-access.ts'
+import type { TemporalServer } from '../trust/temporal-tls.ts'
 import type { TemporalAccess } from './services/temporal-access.ts'
 import { registerNamespace } from './services/temporal-registration.ts'
 
@@ -45,6 +46,8 @@ export interface StackPlan {
 }
 
 export interface StackHooks {
+  /** The Temporal that the settings name. Absent: the stack has its own. */
+  readonly temporal?: TemporalServer | undefined
   /** Users of the machine, besides root, who may open the embedded Temporal's Web UI. */
   readonly people: readonly number[]
   /** Called once the database answers, to make the schema and the first user. */
@@ -89,9 +92,13 @@ export async function planStack(
   await rememberAddresses(settings, addresses)
   const confinements = await confineRoostParts(settings, installed)
   const access = await temporalAccess({ settings, ports, confinements, people: hooks.people })
+  const isOwnTemporal = settings.temporalAddress === undefined
   const own = roostParts({
     confinements,
-    env: { ...environmentOf(settings, ports), ...environmentOfAddresses(addresses, registryAt) },
+    env: {
+      ...environmentOf(settings, ports),
+      ...environmentOfAddresses(addresses, { registryAt, isOwnTemporal }),
+    },
     apiAt: `http://${settings.apiHost}:${settings.apiPort}`,
     workerAt: `http://127.0.0.1:${ports.worker}`,
     agentAt: `http://${settings.agentHost}:${ports.agent}`,
@@ -119,10 +126,10 @@ export async function planStack(
       await keepCopies(confinements.copies, confinements.gateway.user, onProblem)
     },
     async prepareGivenServices() {
-      const { temporalAddress: address, temporalNamespace: namespace, databaseUrl } = settings
+      const { temporalNamespace: namespace, databaseUrl } = settings
       if (databaseUrl !== undefined) await hooks.afterDatabase(databaseUrl)
-      if (address !== undefined)
-        await registerNamespace({ address, namespace, config: readNamespaceConfig() })
+      if (hooks.temporal !== undefined)
+        await registerNamespace({ ...hooks.temporal, namespace, config: readNamespaceConfig() })
     },
   }
 }
@@ -160,10 +167,15 @@ async function requireFreePorts(settings: StackSettings): Promise<void> {
   )
 }
 
-function environmentOfAddresses(addresses: StackAddresses, registryAt: string): Record<string, string> {
+function environmentOfAddresses(
+  addresses: StackAddresses,
+  { registryAt, isOwnTemporal }: { readonly registryAt: string; readonly isOwnTemporal: boolean },
+): Record<string, string> {
   return {
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
+    // The embedded Temporal has no TLS, whatever else the operator reaches by it.
+    ...(isOwnTemporal && { TEMPORAL_TLS: 'false' }),
     ROOST_REGISTRY_URL: registryAt,
     ROOST_API_URL: addresses.apiUrl,
   }

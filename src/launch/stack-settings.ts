@@ -16,6 +16,9 @@ export interface StackSettings {
   readonly databaseUrl: string | undefined
   readonly temporalAddress: string | undefined
   readonly registryUrl: string | undefined
+  readonly temporalAuthorityFile: string | undefined
+  readonly temporalCertFile: string | undefined
+  readonly temporalKeyFile: string | undefined
   readonly agentDir: string
   readonly agentHost: string
   readonly joinTokenFile: string

@@ -6,6 +6,7 @@ import { HostShare } from './host-share.ts'
 import { answerWithoutMessage, RelayedCall } from './relayed-call.ts'
 import { TaskTokens } from './task-token.ts'
 import { TemporalSession } from './temporal-session.ts'
+import type { RelayedTemporal } from './temporal-session.ts'
 
 /** How long calls that Temporal has may take to finish when the relay is closed. */
 const closeGraceMs = 2_000
@@ -37,7 +38,7 @@ export interface TemporalRelay {
 }
 
 export interface TemporalRelayOptions {
-  readonly temporal: { readonly address: string; readonly namespace: string }
+  readonly temporal: RelayedTemporal & { readonly namespace: string }
   /** 32 secret bytes. Relays with the same key take tasks back that another one gave to the same host. */
   readonly tokenKey: Uint8Array
   readonly log: { warn(fields: object, message: string): void }
@@ -125,7 +126,7 @@ class Relay implements TemporalRelay {
       known.lastCallMs = nowMs
       return known
     }
-    const session = new TemporalSession(this.#options.temporal.address)
+    const session = new TemporalSession(this.#options.temporal)
     const host = { share: new HostShare(), session, lastCallMs: nowMs }
     this.#hosts.set(hostId, host)
     return host

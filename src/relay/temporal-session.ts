@@ -13,6 +13,16 @@ const pingEveryMs = 15_000
 const streamWindowBytes = 1024 * 1024
 const sessionWindowBytes = 4 * 1024 * 1024
 
+/** Temporal's server, and how the connection to it is secured. All texts but the name are PEM. */
+export interface RelayedTemporal {
+  readonly address: string
+  readonly tls?: {
+    readonly authority?: string
+    readonly serverName?: string
+    readonly client?: { readonly certificate: string; readonly key: string }
+  }
+}
+
 /**
  * The connection to Temporal for the calls of one host. It is made with the first call, and again with the
  * next call after it was lost. Temporal ends each connection after some minutes; then the calls that are
@@ -20,19 +30,21 @@ const sessionWindowBytes = 4 * 1024 * 1024
  * connection never meets the calls of others.
  */
 export class TemporalSession {
-  readonly #address: string
+  readonly #temporal: RelayedTemporal
   /** All connections that are not closed yet. The last one takes new calls. */
   readonly #open: ClientHttp2Session[] = []
 
-  constructor(address: string) {
-    this.#address = address
+  constructor(temporal: RelayedTemporal) {
+    this.#temporal = temporal
   }
 
   /** Begins a call. If Temporal can not be reached, the stream fails. */
   request(headers: OutgoingHttpHeaders): ClientHttp2Stream {
     const last = this.#open.at(-1)
     const session = last === undefined || last.closed || last.destroyed ? this.#connect() : last
-    return session.request({ ':scheme': 'http', ':authority': this.#address, ...headers })
+    const { address, tls } = this.#temporal
+    const scheme = tls === undefined ? 'http' : 'https'
+    return session.request({ ':scheme': scheme, ':authority': address, ...headers })
   }
 
   /** Ends the connections and all calls on them. */
@@ -42,7 +54,11 @@ export class TemporalSession {
 
   #connect(): ClientHttp2Session {
     const settings = { enablePush: false, initialWindowSize: streamWindowBytes }
-    const session = connect(`http://${this.#address}`, { settings })
+    const { address, tls } = this.#temporal
+    const session =
+      tls === undefined
+        ? connect(`http://${address}`, { settings })
+        : connect(`https://${address}`, { settings, ...secured(tls) })
     this.#open.push(session)
     const late = setTimeout(() => session.destroy(), connectLimitMs)
     let answered = true
@@ -62,5 +78,13 @@ export class TemporalSession {
       this.#open.splice(this.#open.indexOf(session), 1)
     })
     return session
+  }
+}
+
+function secured({ authority, serverName, client }: NonNullable<RelayedTemporal['tls']>) {
+  return {
+    ...(authority !== undefined && { ca: authority }),
+    ...(serverName !== undefined && { servername: serverName }),
+    ...(client && { cert: client.certificate, key: client.key }),
   }
 }

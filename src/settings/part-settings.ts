@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { UnusableDatabase } from '../db/unusable-database.ts'
 import { parseSecretKey, SecretBoxError } from '../db/secret-box.ts'
+import type { TemporalServer } from '../trust/temporal-tls.ts'
 import { KeptIdentity, readIdentity } from '../trust/kept-identity.ts'
 import { SettingError } from './setting-formats.ts'
+import type { Settings } from './settings.ts'
 
 /** The advice to an operator who does not have the file. */
 const madeByPrepare = 'the first start of Roost makes it, or src/bin/prepare.ts'
@@ -46,6 +48,51 @@ export async function keptIdentity(directory: string | undefined): Promise<KeptI
   const identity = await readIdentity(directory)
   if (identity !== undefined) return new KeptIdentity(directory, identity)
   throw new SettingError(`ROOST_IDENTITY_DIR is '${directory}', in which nothing is: \`roost join\` makes it`)
+}
+
+type TemporalSettings = Pick<
+  Settings,
+  | 'temporalAddress'
+  | 'temporalNamespace'
+  | 'temporalTls'
+  | 'temporalAuthorityFile'
+  | 'temporalServerName'
+  | 'temporalCertFile'
+  | 'temporalKeyFile'
+>
+
+/**
+ * Temporal as the settings name it, and the namespace in it. Throws `SettingError` if a file can not be read.
+ */
+export async function readTemporalPlace(
+  settings: TemporalSettings,
+): Promise<TemporalServer & { readonly namespace: string }> {
+  const { temporalAddress: address = '127.0.0.1:7233', temporalNamespace: namespace } = settings
+  const { temporalAuthorityFile: authority, temporalServerName: serverName } = settings
+  const { temporalCertFile: certificate, temporalKeyFile: key } = settings
+  const isAsked = [authority, serverName, certificate, key].some((one) => one !== undefined)
+  if (!(settings.temporalTls ?? isAsked)) return { address, namespace }
+  const advice = 'name a file that this part may read'
+  const read = async (setting: string, file: string) => await readSettingFile(setting, file, advice)
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new SettingError(
+      'of TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH one is set; set both, or none',
+    )
+  }
+  const tls = {
+    ...(authority !== undefined && {
+      authority: await read('TEMPORAL_TLS_SERVER_CA_CERT_PATH', authority),
+    }),
+    ...(serverName !== undefined && { serverName }),
+    ...(certificate !== undefined &&
+      key !== undefined && {
+        client: {
+          certificate: await read('TEMPORAL_TLS_CLIENT_CERT_PATH', certificate),
+          key: await read('TEMPORAL_TLS_CLIENT_KEY_PATH', key),
+        },
+      }),
+  }
+  return { address, namespace, tls }
 }
 
 /** The token that a host shows when it joins. */

@@ -149,6 +149,13 @@ export function asSwitch(text: string, name: string): boolean {
   return text === 'on'
 }
 
+/** Reads a switch as Temporal's own tools write it. Undefined if it is not set. */
+export function trueOrFalse(text: string, name: string): boolean | undefined {
+  if (text !== 'true' && text !== 'false')
+    throw new SettingError(`${name} is '${text}'; it has to be 'true' or 'false'`)
+  return text === 'true'
+}
+
 /** Reads a URL. The error does not repeat the value, because the URL may hold a password. */
 export function asUrl(text: string, name: string): string {
   if (!URL.canParse(text)) throw new SettingError(`${name} is not a URL such as scheme://host:port`)

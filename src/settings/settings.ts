@@ -12,6 +12,7 @@ import { numberedSubnet } from '../domain/host/private-address.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
 import { defaultSleepsPerMinute } from '../domain/standby/scale-to-zero.ts'
 import { defaultOrderPace } from '../domain/certificate/order-pace.ts'
+import { serviceSettings } from './service-settings.ts'
 import { optional, setting } from './setting.ts'
 import type { Base, Environment, Machine, Setting } from './setting.ts'
 import * as read from './setting-formats.ts'
@@ -83,22 +84,7 @@ export const settingsTable = {
   temporalUiPort: setting('ROOST_TEMPORAL_UI_PORT', read.asPort, 8233, {
     meaning: "Port of Temporal's Web UI.",
   }),
-  databaseUrl: setting('DATABASE_URL', optional(read.asPostgresUrl), undefined, {
-    defaultText: 'embedded',
-    meaning: 'Address of PostgreSQL. If it is set, the stack starts none of its own.',
-  }),
-  temporalAddress: setting('TEMPORAL_ADDRESS', optional(read.asText), undefined, {
-    defaultText: 'embedded',
-    meaning: 'Address of Temporal, `host:port`. If it is set, the stack starts none of its own.',
-  }),
-  temporalNamespace: setting('TEMPORAL_NAMESPACE', read.asText, 'roost', {
-    meaning: 'Namespace in Temporal.',
-  }),
-  registryUrl: setting('ROOST_REGISTRY_URL', optional(read.asUrl), undefined, {
-    defaultText: 'embedded',
-    meaning:
-      'Address of an OCI registry, `http://host:port`. If it is set, the stack starts none of its own.',
-  }),
+  ...serviceSettings,
   registryBounded: setting('ROOST_REGISTRY_BOUNDED', read.asSwitch, false, {
     defaultText: 'on for the embedded one, else off',
     meaning:

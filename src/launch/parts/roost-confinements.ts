@@ -1,5 +1,6 @@
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { sslFiles } from '../../db/ssl-mode.ts'
 import type { GivenFile } from '../given-files.ts'
 import type { Installed } from '../installed.ts'
 import { canConfine, confine } from './part-confinement.ts'
@@ -42,25 +43,12 @@ export async function confineRoostParts(
   if (!canConfine()) return undefined
   const { secretKeyFile, registryKeyFile, registryCertFile, joinTokenFile, gatewayTokenFile, gatewayDir } =
     settings
-  const [registry, api, worker, gateway] = await Promise.all([
-    ensureUser(PartUser.Registry),
-    ensureUser(PartUser.Api),
-    ensureUser(PartUser.Worker),
-    ensureUser(PartUser.Gateway),
-  ])
-  await makePassable(settings.dataDir)
-  await makePassable(path.join(settings.dataDir, 'keys'))
-  await letRead(secretKeyFile, worker)
-  await letRead(gatewayTokenFile, gateway)
-  await letRead(registryKeyFile, api)
-  const authorityFiles = await givenAuthority(settings, api)
-  await giveFile(joinTokenFile, api)
-  await chmod(registryCertFile, 0o644)
-  await mkdir(gatewayDir, { recursive: true })
-  await giveTree(gatewayDir, gateway)
+  const { registry, api, worker, gateway } = await usersOfParts()
+  const authorityFiles = await giveFiles(settings, { api, worker, gateway })
   const node = { program: process.execPath, reads: [checkout] }
   const bundle = installed.workflowBundle
   const pages = installed.consolePages
+  const { databaseFiles, temporalFiles } = tlsFiles(settings)
   return {
     // The registry's owner measures and deletes the registry's files, so both run as the same user. But the
     // owner knows the database's password. Linux lets a process look into another one only if it has all
@@ -70,7 +58,7 @@ export async function confineRoostParts(
       user: registry,
       groups: [api.gid],
       capabilities: lowPorts,
-      own: [registryKeyFile, registryCertFile, path.join(settings.dataDir, 'registry')],
+      own: [registryKeyFile, registryCertFile, path.join(settings.dataDir, 'registry'), ...databaseFiles],
     }),
     api: await confine({
       ...node,
@@ -86,6 +74,8 @@ export async function confineRoostParts(
         joinTokenFile,
         gatewayTokenFile,
         ...authorityFiles,
+        ...databaseFiles,
+        ...temporalFiles,
       ],
     }),
     worker: await confine({
@@ -97,6 +87,8 @@ export async function confineRoostParts(
       own: [
         secretKeyFile,
         gatewayTokenFile,
+        ...databaseFiles,
+        ...temporalFiles,
         ...(settings.acmeCaFile === undefined ? [] : [settings.acmeCaFile]),
       ],
     }),
@@ -110,6 +102,36 @@ export async function confineRoostParts(
   }
 }
 
+async function usersOfParts() {
+  const [registry, api, worker, gateway] = await Promise.all([
+    ensureUser(PartUser.Registry),
+    ensureUser(PartUser.Api),
+    ensureUser(PartUser.Worker),
+    ensureUser(PartUser.Gateway),
+  ])
+  return { registry, api, worker, gateway }
+}
+
+/**
+ * Gives the parts what they need below the data directory. Returns the files of the authority of the parts.
+ */
+async function giveFiles(
+  settings: StackSettings,
+  { api, worker, gateway }: Readonly<Record<'api' | 'worker' | 'gateway', UserIds>>,
+): Promise<readonly string[]> {
+  await makePassable(settings.dataDir)
+  await makePassable(path.join(settings.dataDir, 'keys'))
+  await letRead(settings.secretKeyFile, worker)
+  await letRead(settings.gatewayTokenFile, gateway)
+  await letRead(settings.registryKeyFile, api)
+  const authorityFiles = await givenAuthority(settings, api)
+  await giveFile(settings.joinTokenFile, api)
+  await chmod(settings.registryCertFile, 0o644)
+  await mkdir(settings.gatewayDir, { recursive: true })
+  await giveTree(settings.gatewayDir, gateway)
+  return authorityFiles
+}
+
 /**
  * The files of the authority of the parts, which the API alone may read. There are none without further
  * hosts.
@@ -119,6 +141,16 @@ async function givenAuthority(settings: StackSettings, api: UserIds): Promise<re
   const files = [settings.authorityKeyFile, settings.authorityCertFile]
   for (const file of files) await letRead(file, api)
   return files
+}
+
+/** The operator's files by which the parts reach PostgreSQL and Temporal of the operator's own. */
+function tlsFiles(settings: StackSettings) {
+  const { databaseUrl, temporalAddress, temporalAuthorityFile, temporalCertFile, temporalKeyFile } = settings
+  const ofTemporal = [temporalAuthorityFile, temporalCertFile, temporalKeyFile]
+  return {
+    databaseFiles: databaseUrl === undefined ? [] : sslFiles(databaseUrl),
+    temporalFiles: temporalAddress === undefined ? [] : ofTemporal.flatMap((file) => file ?? []),
+  }
 }
 
 function metroCopies(settings: StackSettings): Pick<RoostConfinements, 'gatewayEnv' | 'copies'> {

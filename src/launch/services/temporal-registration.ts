@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection, isGrpcServiceError } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
+import { connectionOptions } from '../../trust/temporal-tls.ts'
+import type { TemporalServer } from '../../trust/temporal-tls.ts'
 import { searchAttributeKinds } from './temporal-config.ts'
 import type { NamespaceConfig } from './temporal-config.ts'
 
@@ -15,8 +17,7 @@ const alreadyExists = 6
 const visibleLimitMs = 40_000
 const pollMs = 200
 
-export interface Registration {
-  readonly address: string
+export interface Registration extends TemporalServer {
   readonly namespace: string
   readonly config: NamespaceConfig
 }
@@ -24,10 +25,13 @@ export interface Registration {
 /**
  * Makes sure that the namespace and its search attributes are as configured, and resolves when they can be
  * used. A repeat changes nothing, and several processes may call it at once. Throws if an attribute already
- * exists with another type, because Temporal can not change a type.
+ * exists with another type, because Temporal can not change a type, and `UnreachableTemporal` if there is no
+ * connection.
  */
-export async function registerNamespace({ address, namespace, config }: Registration): Promise<void> {
-  const connection = await Connection.connect({ address })
+export async function registerNamespace({ namespace, config, ...server }: Registration): Promise<void> {
+  const connection = await Connection.connect(connectionOptions(server)).catch((cause: unknown) => {
+    throw new UnreachableTemporal(server, cause)
+  })
   try {
     await ensureNamespace(connection, namespace, config)
     await untilVisible(async () => {
@@ -105,6 +109,18 @@ async function askByAttributes(
   await connection.workflowService.countWorkflowExecutions({ namespace, query })
 }
 
+/** Temporal can not be reached as the settings say. The message says what to do. */
+export class UnreachableTemporal extends Error {
+  override readonly name = 'UnreachableTemporal'
+  constructor({ address, tls }: TemporalServer, cause: unknown) {
+    const [how, todo] =
+      tls === undefined
+        ? ['', 'start it, correct TEMPORAL_ADDRESS, or set TEMPORAL_TLS if it takes TLS alone']
+        : [' by TLS', 'start it, or correct TEMPORAL_ADDRESS and the settings TEMPORAL_TLS_...']
+    super(`Temporal at ${address} can not be reached${how}: ${reasonOf(cause)}: ${todo}`, { cause })
+  }
+}
+
 /** A search attribute exists with another type than the configured one. */
 export class WrongAttributeType extends Error {
   override readonly name = 'WrongAttributeType'
@@ -130,4 +146,8 @@ function hasCode(error: unknown, code: number): boolean {
   if (!isGrpcServiceError(error)) return false
   const found: number = error.code
   return found === code
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

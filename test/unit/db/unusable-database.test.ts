@@ -7,7 +7,10 @@ const refused = (code: string): Error => Object.assign(new Error('the reason'), 
 describe('the error about a database that can not be used', () => {
   for (const [code, todo] of [
     ['28P01', 'correct the user and the password in DATABASE_URL'],
-    ['28000', 'correct the user in DATABASE_URL, or let it in by pg_hba.conf'],
+    [
+      '28000',
+      'correct the user in DATABASE_URL, or let it in by pg_hba.conf; if that asks for TLS, add sslmode=verify-full to DATABASE_URL',
+    ],
     ['3D000', 'create that database, or correct the name in DATABASE_URL'],
     ['42501', 'let the user make tables in the schema, or name another user in DATABASE_URL'],
     ['53300', 'raise max_connections of PostgreSQL, or end other connections'],
