@@ -1,8 +1,9 @@
 import { Agent } from 'undici'
 import type { Dispatcher } from 'undici'
-import { isIP, isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
 import { AddressScope, PortState, RedirectStop, WebAnswer } from '../domain/certificate/attempt-report.ts'
 import type { WebSeen } from '../domain/certificate/attempt-report.ts'
+import { hostAndPort } from '../domain/host-and-port.ts'
 import { printable } from './authority-problem.ts'
 import { closedStateOf, connectTimeoutMs } from './port-check.ts'
 
@@ -117,7 +118,7 @@ async function ask(agent: Agent, { url, address }: Hop, { ports, signal }: WebQu
   const port = url.protocol === 'https:' ? ports.tlsPort : ports.httpPort
   try {
     const response = await agent.request({
-      origin: `${url.protocol}//${isIPv6(address) ? `[${address}]` : address}:${port}`,
+      origin: `${url.protocol}//${hostAndPort({ host: address, port })}`,
       path: url.pathname + url.search,
       method: 'GET',
       headers: { host: url.host, 'user-agent': 'roost/0.1 (self-check)', accept: '*/*' },

@@ -4,6 +4,7 @@ import { Server as SecureServer } from 'node:https'
 import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
 import type { NodeHeartbeat, NodeInstance } from '../domain/host/api-protocol.ts'
+import { serverUrl } from '../domain/host-and-port.ts'
 import { createHostActivities, createVolumeActivities } from '../../activities/host-activities.ts'
 import { createAgentServer } from '../host/agent/agent-http.ts'
 import { AgentMetrics } from '../host/agent/agent-metrics.ts'
@@ -112,7 +113,7 @@ const registration = new Registration({
   nodeId: settings.nodeId,
   send: async (beat) => await api.heartbeat(beat),
   describe: async (isFull) => ({
-    agentUrl: `${identity ? 'https' : 'http'}://${settings.agentHost}:${settings.agentPort}`,
+    agentUrl: serverUrl(identity ? 'https' : 'http', { host: settings.agentHost, port: settings.agentPort }),
     agentSecret,
     accelerator: drivers.vmm.accelerator,
     memoryMb: drivers.vmm.memory()?.limitMb ?? 0,

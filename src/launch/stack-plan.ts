@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { serverUrl } from '../domain/host-and-port.ts'
 import type { Installed } from './installed.ts'
 import { planServices } from './services/embedded-services.ts'
 import { ensureKeys } from './keys.ts'
@@ -99,9 +100,9 @@ export async function planStack(
       ...environmentOf(settings, ports),
       ...environmentOfAddresses(addresses, { registryAt, isOwnTemporal }),
     },
-    apiAt: `http://${settings.apiHost}:${settings.apiPort}`,
+    apiAt: serverUrl('http', { host: settings.apiHost, port: settings.apiPort }),
     workerAt: `http://127.0.0.1:${ports.worker}`,
-    agentAt: `http://${settings.agentHost}:${ports.agent}`,
+    agentAt: serverUrl('http', { host: settings.agentHost, port: ports.agent }),
     gatewayAt: `http://127.0.0.1:${ports.gateway}`,
     ...(settings.registryUrl === undefined ? { registryOwnerAt: addresses.registryUrl } : {}),
     afterApi: () => hooks.afterApi(addresses),

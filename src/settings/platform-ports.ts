@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { serverUrl } from '../domain/host-and-port.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
 import type { Settings } from './settings.ts'
@@ -53,7 +53,7 @@ export function partsHere(
 }
 
 function place(part: PartPlace['part'], host: string, port: number): PartPlace {
-  const { host: name, origin: address } = new URL(`http://${isIPv6(host) ? `[${host}]` : host}:${port}`)
+  const { host: name, origin: address } = new URL(serverUrl('http', { host, port }))
   return { part, name, address }
 }
 

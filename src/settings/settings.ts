@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { availableParallelism, homedir } from 'node:os'
 import path from 'node:path'
 import {
@@ -8,10 +7,11 @@ import {
   defaultChangesPerMinute,
   defaultRequestsPerSecond,
 } from '../contract/limits.ts'
-import { numberedSubnet } from '../domain/host/private-address.ts'
+import { serverUrl } from '../domain/host-and-port.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
 import { defaultSleepsPerMinute } from '../domain/standby/scale-to-zero.ts'
 import { defaultOrderPace } from '../domain/certificate/order-pace.ts'
+import { firstSubnetOf } from './first-subnet.ts'
 import { serviceSettings } from './service-settings.ts'
 import { optional, setting } from './setting.ts'
 import type { Base, Environment, Machine, Setting } from './setting.ts'
@@ -106,10 +106,15 @@ export const settingsTable = {
   eventDays: setting('ROOST_EVENT_DAYS', read.asAmount, defaultEventDays, {
     meaning: `How many days events are kept; of each account at most the newest ${maxEventsPerAccount}.`,
   }),
-  apiUrl: setting('ROOST_API_URL', read.asUrl, (base) => `http://${base.apiHost}:${base.apiPort}`, {
-    defaultText: '`http://<API host>:<API port>`',
-    meaning: 'Where agents and registry clients find the API.',
-  }),
+  apiUrl: setting(
+    'ROOST_API_URL',
+    read.asUrl,
+    (base) => serverUrl('http', { host: base.apiHost, port: base.apiPort }),
+    {
+      defaultText: '`http://<API host>:<API port>`',
+      meaning: 'Where agents and registry clients find the API.',
+    },
+  ),
   nodeId: setting('ROOST_NODE_ID', read.asText, 'local', {
     meaning: "The host's name; its work arrives on the task queue `node-<id>`.",
   }),
@@ -165,7 +170,7 @@ export const settingsTable = {
   accel: setting('ROOST_ACCEL', read.choice(read.accelerations), 'auto', {
     meaning: '`auto` uses KVM if a probe shows that it works, else emulation (`tcg`).',
   }),
-  vmSubnet: setting('ROOST_VM_SUBNET', read.asSubnet, (base) => subnetOf(base.dataDir), {
+  vmSubnet: setting('ROOST_VM_SUBNET', read.asSubnet, (base) => firstSubnetOf(base.dataDir), {
     defaultText: 'a /20 of 10.64.0.0/10 derived from the data directory',
     meaning:
       'IPv4 network of the instances of the first host, a /20 or a /16. If it is in use already, the host gets the next free /20. A host keeps the network that it has.',
@@ -372,12 +377,4 @@ function gatewayProcessesOf(): number {
  */
 function gatewayHostOf({ metroDomain }: Base): string | undefined {
   return /(^|\.)localhost$/.test(metroDomain) ? '127.0.0.1' : undefined
-}
-
-/**
- * Stacks on one host should not share a network. So the network, one of 1024, follows from the directory. If
- * two directories have the same one, the later stack gets another network.
- */
-function subnetOf(directory: string): string {
-  return numberedSubnet(createHash('sha256').update(directory).digest().readUInt16BE(0))
 }

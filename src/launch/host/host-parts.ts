@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { Agent, request } from 'undici'
-import { hostAndPort } from '../../domain/host-and-port.ts'
+import { serverUrl } from '../../domain/host-and-port.ts'
 import { agentName } from '../../domain/part-name.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
 import type { Part } from '../parts/part.ts'
@@ -59,7 +59,7 @@ async function untilReady(
   const { hostId, ownAddress, agentPort } = place
   const name = agentName(hostId)
   const dispatcher = new Agent({ connect: { ca: authority, servername: name }, allowH2: false })
-  const url = `https://${hostAndPort({ host: ownAddress, port: agentPort })}/readyz`
+  const url = `${serverUrl('https', { host: ownAddress, port: agentPort })}/readyz`
   const ask = async (): Promise<void> => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
     const answer = await request(url, { dispatcher, headers: { host: name }, signal: limit })
