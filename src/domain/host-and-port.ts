@@ -10,3 +10,30 @@ export function serverUrl(
 ): string {
   return `${scheme}://${hostAndPort(at)}`
 }
+
+const highestPort = 65_535
+/** An IPv6 address in brackets, or a name or an IPv4 address. A port may follow. */
+const withPort = /^(?:\[([^[\]]+)\]|([\w.-]+))(?::(\d{1,5}))?$/
+
+export interface ReadHostAndPort {
+  readonly host: string
+  readonly port: number | undefined
+}
+
+/**
+ * Reads what `hostAndPort` writes, and a host without a port: `192.0.2.10`, `roost.example.com:7443`,
+ * `2001:db8::1`, `[2001:db8::1]:7443`. A host with colons is an IPv6 address, in its shortest form. Any other
+ * one is a name or an IPv4 address, which is not looked at further. Undefined if the text is something else.
+ */
+export function readHostAndPort(text: string): ReadHostAndPort | undefined {
+  const [, bracketed, name, digits] = withPort.exec(text) ?? []
+  const host = name ?? shortestIpv6(bracketed ?? text)
+  const port = digits === undefined ? undefined : Number(digits)
+  if (host === undefined || port === 0 || (port ?? 0) > highestPort) return undefined
+  return { host, port }
+}
+
+function shortestIpv6(text: string): string | undefined {
+  if (!/^[\da-f:.]+$/i.test(text)) return undefined
+  return URL.parse(`http://[${text}]`)?.hostname.slice(1, -1)
+}

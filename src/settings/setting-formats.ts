@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import path from 'node:path'
+import { hostAndPort, readHostAndPort } from '../domain/host-and-port.ts'
 import { sslFlaw } from '../db/ssl-mode.ts'
 import { hostNetwork } from '../domain/host/private-address.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
@@ -60,17 +61,13 @@ export interface HostsAddress {
 
 /** Reads an address with or without a port: `192.0.2.10`, `roost.example.com:7443`, `[2001:db8::1]:7443`. */
 export function asHostsAddress(text: string, name: string): HostsAddress {
-  const url = URL.parse(`tcp://${isIP(text) === 6 ? `[${text}]` : text}`)
-  const isSame = /^[\w.:[\]-]+$/.test(text) && url?.host === text.replace(/^(?=[^[]*:[^[]*:)(.*)$/, '[$1]')
-  if (url === null || url.hostname === '' || url.port === '0' || !isSame)
+  const at = readHostAndPort(text)
+  if (at === undefined)
     throw new SettingError(
       `${name} is '${text}'; write the address at which other machines reach this one, such as 192.0.2.10 or ` +
         'roost.example.com:7443',
     )
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? defaultHostsPort : Number(url.port),
-  }
+  return { host: at.host, port: at.port ?? defaultHostsPort }
 }
 
 export function asPort(text: string, name: string): number {
@@ -207,16 +204,17 @@ export function asMailAddresses(text: string, name: string): readonly string[] {
   return addresses
 }
 
+const defaultDnsPort = 53
+
 /**
  * Reads an IP address, with a port if it is not the usual one: `10.0.0.2`, `10.0.0.2:5353`,
  * `[fd00::2]:5353`.
  */
 export function asNameServer(text: string, name: string): string {
-  const [, v6, v4, port = '53'] = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d+))?$/i.exec(text) ?? []
-  const address = v6 ?? v4 ?? text
-  const wrong = isIP(address) === 0 || Number(port) < 1 || Number(port) > highestPort
-  if (wrong) throw new SettingError(`${name} is '${text}'; it has to be an IP address, or one with a port`)
-  return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`
+  const { host = '', port = defaultDnsPort } = readHostAndPort(text) ?? {}
+  if (isIP(host) === 0)
+    throw new SettingError(`${name} is '${text}'; it has to be an IP address, or one with a port`)
+  return hostAndPort({ host, port })
 }
 
 const ipv4InIpv6 = new BlockList()

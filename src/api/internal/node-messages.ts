@@ -7,6 +7,7 @@ import { problemsOf } from '../../contract/request/validation-problems.ts'
 import { strictValidator } from '../../contract/request/validators.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { HostReport, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
+import { hostAndPort, readHostAndPort } from '../../domain/host-and-port.ts'
 import { isAmongHosts } from '../../domain/host/private-address.ts'
 
 /** More processors than any machine has. */
@@ -61,10 +62,12 @@ const validateRegistryToken = strictValidator(registryTokenSchema)
 
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
   refuse(problemsOf(validateHeartbeat(body), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
-  const { mesh } = body as Static<typeof heartbeatSchema>
-  if (mesh !== undefined && !isMeshEndpoint(mesh.endpoint))
-    throw requestError('invalidContent', wrongEndpoint)
-  return { volumeMb: 0, occupiedSubnets: [], ...(body as Static<typeof heartbeatSchema>) }
+  const { mesh, ...rest } = body as Static<typeof heartbeatSchema>
+  const beat = { volumeMb: 0, occupiedSubnets: [], ...rest }
+  if (mesh === undefined) return beat
+  const endpoint = meshEndpoint(mesh.endpoint)
+  if (endpoint === undefined) throw requestError('invalidContent', wrongEndpoint)
+  return { ...beat, mesh: { ...mesh, endpoint } }
 }
 
 export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {
@@ -79,11 +82,17 @@ const wrongEndpoint = {
   reason: 'it has to be an IP address outside 10.64.0.0/10 and a port',
 }
 
-/** Machines send to the endpoints of the others, so one that can not be reached must not get among them. */
-function isMeshEndpoint(text: string): boolean {
-  const url = URL.parse(`tcp://${text}`)
-  if (url === null || url.host !== text || url.port === '') return false
-  return isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0 && !isAmongHosts(`${url.hostname}/32`)
+/** How an address of IPv4 begins that is written as one of IPv6. */
+const ipv4InIpv6 = '::ffff:'
+
+/**
+ * The endpoint as all machines are told it. Machines send to the endpoints of the others, so one that can not
+ * be reached must not get among them: undefined then.
+ */
+function meshEndpoint(text: string): string | undefined {
+  const { host = '', port } = readHostAndPort(text) ?? {}
+  if (isIP(host) === 0 || port === undefined) return undefined
+  return isAmongHosts(`${host}/32`) || host.startsWith(ipv4InIpv6) ? undefined : hostAndPort({ host, port })
 }
 
 const validateHostReport = strictValidator(hostReportSchema)

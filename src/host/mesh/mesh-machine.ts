@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { readHostAndPort } from '../../domain/host-and-port.ts'
 import { ipv4Number, networkText, overlap, readNetwork } from '../../domain/host/ipv4-network.ts'
 import type { Ipv4Network } from '../../domain/host/ipv4-network.ts'
 import type { MeshMachine } from '../../domain/host/mesh.ts'
@@ -40,7 +41,7 @@ function checkMachine(machine: MeshMachine): void {
     throw new MeshError(`'${address}' is not the IPv4 address of a machine in the mesh`)
   if (!isPublicKey(publicKey))
     throw new MeshError(`the public key of ${address} must be 32 bytes in base64, not '${publicKey}'`)
-  if (endpoint !== undefined && readEndpoint(endpoint) === undefined) {
+  if (endpoint !== undefined && endpointAddress(endpoint) === undefined) {
     throw new MeshError(
       `the endpoint of ${address} must be an IP address and a port such as 192.0.2.7:51820, not '${endpoint}'`,
     )
@@ -54,7 +55,7 @@ function checkMachine(machine: MeshMachine): void {
 function checkEndpoints(machines: readonly MeshMachine[]): void {
   const networks = machines.flatMap(reachedNetworks).flatMap((text) => readNetwork(text) ?? [])
   for (const { address, endpoint } of machines) {
-    const first = ipv4Number(readEndpoint(endpoint ?? '')?.ip ?? '')
+    const first = ipv4Number(endpointAddress(endpoint ?? '') ?? '')
     if (first === undefined) continue
     const inside = networks.find((network: Ipv4Network) =>
       overlap(network, { first, prefixLength: wholeAddress }),
@@ -67,9 +68,8 @@ function checkEndpoints(machines: readonly MeshMachine[]): void {
   }
 }
 
-function readEndpoint(endpoint: string): { readonly ip: string } | undefined {
-  const [, bracketed, plain, port = ''] = /^(?:\[([\da-fA-F:.]+)\]|([\d.]+)):(\d{1,5})$/.exec(endpoint) ?? []
-  const ip = bracketed ?? plain ?? ''
-  const isAddress = bracketed === undefined ? isIP(ip) === 4 : isIP(ip) === 6
-  return isAddress && Number(port) >= 1 && Number(port) <= 65_535 ? { ip } : undefined
+/** The IP address of an endpoint. Undefined if the text is none. */
+function endpointAddress(endpoint: string): string | undefined {
+  const { host = '', port } = readHostAndPort(endpoint) ?? {}
+  return port !== undefined && isIP(host) !== 0 ? host : undefined
 }

@@ -90,6 +90,31 @@ describe('the API for hosts', () => {
     assert.equal((await beat('x'.repeat(65), heartbeat)).status, 400)
   })
 
+  it('takes the endpoint of a host in the mesh in one form, and none that the others can not reach', async () => {
+    const endpointAfter = async (endpoint: string) => {
+      const mesh = { publicKey: Buffer.alloc(32, 7).toString('base64'), endpoint }
+      const answer = await beat('second', { ...heartbeat, mesh })
+      return answer.status === 200 ? answer.json.mesh.machines[0].endpoint : answer.text
+    }
+    assert.equal(await endpointAfter('[2001:0db8:0::7]:51820'), '[2001:db8::7]:51820')
+    const unreachable = [
+      '10.64.0.1:51820',
+      '[::ffff:10.64.0.1]:51820',
+      '[::ffff:a40:1]:51820',
+      '192.0.2.7',
+      '192.0.2.7:0',
+      '2001:db8::7',
+      'fe80:51820',
+    ]
+    for (const endpoint of unreachable)
+      assert.match(
+        await endpointAfter(endpoint),
+        /an IP address outside 10\.64\.0\.0\/10 and a port/,
+        endpoint,
+      )
+    assert.equal((await beat('second', heartbeat)).status, 200)
+  })
+
   it('gives a launch, with the environment in clear, only to the host of the instance', async () => {
     const { uuid } = await user.api.one('createInstances', {
       body: { image: 'hello', name: 'mine', env: { A: 'é\n' }, args: ['x'] },
