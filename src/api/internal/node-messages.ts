@@ -5,6 +5,7 @@ import { RequestError, requestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
 import { problemsOf } from '../../contract/request/validation-problems.ts'
 import { strictValidator } from '../../contract/request/validators.ts'
+import { isJsonObject } from '../../domain/json-text.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { HostReport, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { hostAndPort, readHostAndPort } from '../../domain/host-and-port.ts'
@@ -12,6 +13,12 @@ import { isAmongHosts } from '../../domain/host/private-address.ts'
 
 /** More processors than any machine has. */
 const maxCpus = 65_536
+
+/** What a host tells of its place in the mesh. */
+const meshSchema = closed({
+  publicKey: Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' }),
+  endpoint: Type.String({ maxLength: 64, pattern: '^[0-9a-fA-F.:\\[\\]]+$' }),
+})
 
 /** The messages of hosts, as in `src/domain/host/api-protocol.ts`. */
 const heartbeatSchema = closed({
@@ -39,12 +46,7 @@ const heartbeatSchema = closed({
     Type.Array(Type.String({ maxLength: 18 }), { maxItems: maxOccupiedSubnetsTold }),
   ),
   version: Type.String({ maxLength: 128 }),
-  mesh: Type.Optional(
-    closed({
-      publicKey: Type.String({ pattern: '^[A-Za-z0-9+/]{43}=$' }),
-      endpoint: Type.String({ maxLength: 64, pattern: '^[0-9a-fA-F.:\\[\\]]+$' }),
-    }),
-  ),
+  mesh: Type.Optional(meshSchema),
   meshRevision: Type.Optional(Type.String({ maxLength: 64 })),
 })
 
@@ -60,14 +62,34 @@ const hostReportSchema = closed({
 const validateHeartbeat = strictValidator(heartbeatSchema)
 const validateRegistryToken = strictValidator(registryTokenSchema)
 
+/**
+ * Reads a heartbeat. Fields that this API does not know are left out before anything is checked: an agent of a
+ * later version tells more, and has to be heard all the same.
+ */
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
-  refuse(problemsOf(validateHeartbeat(body), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
-  const { mesh, ...rest } = body as Static<typeof heartbeatSchema>
+  const told = knownBeat(body)
+  refuse(problemsOf(validateHeartbeat(told), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
+  const { mesh, ...rest } = told as Static<typeof heartbeatSchema>
   const beat = { volumeMb: 0, occupiedSubnets: [], ...rest }
   if (mesh === undefined) return beat
   const endpoint = meshEndpoint(mesh.endpoint)
   if (endpoint === undefined) throw requestError('invalidContent', wrongEndpoint)
   return { ...beat, mesh: { ...mesh, endpoint } }
+}
+
+/** A copy of a heartbeat with the known fields alone. What is no object stays as it is. */
+function knownBeat(body: unknown): unknown {
+  if (!isJsonObject(body)) return body
+  const { mesh, ...rest } = knownFields(body, heartbeatSchema)
+  if (mesh === undefined) return rest
+  return { ...rest, mesh: isJsonObject(mesh) ? knownFields(mesh, meshSchema) : mesh }
+}
+
+function knownFields(
+  value: Readonly<Record<string, unknown>>,
+  { properties }: { readonly properties: object },
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(properties, name)))
 }
 
 export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {

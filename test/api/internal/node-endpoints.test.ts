@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { maxBodyBytes } from '../../../src/contract/limits.ts'
 import { createNodeClient, NodeUnavailable } from '../../../src/control/host-client.ts'
 import { findNode, listNodes } from '../../../src/db/host/hosts.ts'
 import { setCordon } from '../../../src/db/host/administration.ts'
@@ -78,7 +79,6 @@ describe('the API for hosts', () => {
       {},
       { ...heartbeat, agentSecret: 'x' },
       { ...heartbeat, agentSecret: 'words that no header takes' },
-      { ...heartbeat, more: 1 },
       { ...heartbeat, agentUrl: 'file:///' },
       { ...heartbeat, cpus: 0 },
       { ...heartbeat, cpus: 1.5 },
@@ -113,6 +113,20 @@ describe('the API for hosts', () => {
         endpoint,
       )
     assert.equal((await beat('second', heartbeat)).status, 200)
+  })
+
+  it('hears an agent of a later version, which tells more than this API knows', async () => {
+    const mesh = {
+      publicKey: Buffer.alloc(32, 6).toString('base64'),
+      endpoint: '192.0.2.6:51820',
+      relays: [1],
+    }
+    const later = { ...heartbeat, version: '9.0.0', more: { words: 'a\u0000b' }, mesh }
+    const answer = await beat('second', later)
+    assert.equal(answer.status, 200, answer.text)
+    const tooLarge = await beat('second', { ...heartbeat, more: 'x'.repeat(maxBodyBytes) })
+    assert.equal(tooLarge.status, 413)
+    assert.equal((await beat('second', { ...later, mesh: { ...mesh, publicKey: 1 } })).status, 400)
   })
 
   it('gives a launch, with the environment in clear, only to the host of the instance', async () => {
