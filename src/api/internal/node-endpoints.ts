@@ -1,5 +1,6 @@
 import { Router } from '@koa/router'
 import { requestError } from '../../contract/errors.ts'
+import { isReportable } from '../../domain/host/api-protocol.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import { imagesInUse, instancesOfNode, isPlacedOn, loadLaunchSpec } from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
@@ -64,7 +65,14 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
   router.post('/reports', joined, readBody(), async (ctx) => {
     ctx.state.route = 'internal.reports'
     const report = parseHostReport(ctx.state.body)
-    const isOwn = await isPlacedOn(deps.database, nodeId(ctx.params['node']), report)
+    const node = nodeId(ctx.params['node'])
+    if (!isReportable(report)) {
+      const told = { node, kind: report.kind, event: report.event.kind }
+      ctx.state.log.debug(told, 'a host reported an event of a kind that is not taken')
+      ctx.body = { taken: false }
+      return
+    }
+    const isOwn = await isPlacedOn(deps.database, node, report)
     ctx.body = { taken: isOwn && (await deps.hostReports.tell(report)) }
   })
 

@@ -55,7 +55,7 @@ const registryTokenSchema = closed({ repository: Type.String({ minLength: 1, max
 const hostReportSchema = closed({
   kind: Type.Unsafe<HostReport['kind']>({ type: 'string', enum: ['instance', 'volume'] }),
   uuid: Type.String({ format: 'uuid' }),
-  /** Its kind is looked at by the workflow, which ignores what it does not know. */
+  /** Which kinds are taken, `isReportable` says. */
   event: Type.Object({ kind: Type.String({ maxLength: 64 }) }, { maxProperties: 64 }),
 })
 

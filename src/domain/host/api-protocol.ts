@@ -21,7 +21,8 @@ import type { VolumeMount } from '../volume/state.ts'
  *                                           and to report theirs that they have lost
  *   GET  /instances/<uuid>/launch           -> LaunchSpec
  *   POST /registry-token  { repository }    -> { token }, to pull that repository
- *   POST /reports  HostReport               -> { taken }: false if the workflow does not exist any more
+ *   POST /reports  HostReport               -> { taken }: false if the workflow does not exist any more, or if hosts do not report
+ *                                           events of this kind; the host does not report the event again
  *
  * API to host, `Authorization: Bearer <NodeHeartbeat.agentSecret>`, on `NodeHeartbeat.agentUrl`:
  *   GET  /instances/<uuid>/log?offset=&limit=&wait= -> LogWindow; with `wait`, once the log goes on after `offset`, or after so many ms
@@ -84,6 +85,39 @@ export interface NodeInstance {
 export type HostReport =
   | { readonly kind: 'instance'; readonly uuid: string; readonly event: HostEvent }
   | { readonly kind: 'volume'; readonly uuid: string; readonly event: VolumeEvent }
+
+/**
+ * The events that a host may report. The API passes no others on: `removed` is said in place of a host that
+ * never comes back, by the control plane alone.
+ */
+const reportable: {
+  readonly instance: Readonly<Record<HostEvent['kind'], boolean>>
+  readonly volume: Readonly<Record<VolumeEvent['kind'], boolean>>
+} = {
+  instance: {
+    exited: true,
+    started: true,
+    idle: true,
+    waking: true,
+    'wake-failed': true,
+    disabled: true,
+    lost: true,
+    removed: false,
+  },
+  volume: { damaged: true, made: true, removed: false },
+}
+
+/** Whether a host may report an event of this kind. Any other one may be that of an agent of a later version. */
+export function isReportable({
+  kind,
+  event,
+}: {
+  kind: HostReport['kind']
+  event: { kind: string }
+}): boolean {
+  const kinds: Readonly<Record<string, boolean>> = reportable[kind]
+  return Object.hasOwn(kinds, event.kind) && kinds[event.kind] === true
+}
 
 /** Everything that a start needs. Only the host on which the instance is placed may ask for it. */
 export interface LaunchSpec {

@@ -162,7 +162,7 @@ describe('hosts that join, over the API', () => {
     }
     const reports = [
       { kind: 'instance', uuid: instance.uuid, event: { kind: 'exited', boot: 1 } },
-      { kind: 'volume', uuid: volume.uuid, event: { kind: 'held' } },
+      { kind: 'volume', uuid: volume.uuid, event: { kind: 'made' } },
     ]
     const stranger = home === 'other' ? 'local' : 'other'
     for (const one of reports) {
@@ -172,7 +172,16 @@ describe('hosts that join, over the API', () => {
     assert.deepEqual(told, [])
     for (const one of reports) assert.deepEqual(await report(home!, one), { taken: true })
     assert.deepEqual(told, reports)
-    const [first] = reports
+    const [first, second] = reports
+    for (const untaken of [
+      { ...first, event: { kind: 'made' } },
+      { ...second, event: { kind: 'exited' } },
+      { ...first, event: { kind: 'removed' } },
+      { ...second, event: { kind: 'removed' } },
+      { ...first, event: { kind: 'of a later version' } },
+      { ...first, event: { kind: 'constructor' } },
+    ])
+      assert.deepEqual(await report(home!, untaken), { taken: false }, JSON.stringify(untaken))
     for (const body of [
       { ...first, kind: 'service' },
       { ...first, uuid: `${instance.uuid}/x` },
