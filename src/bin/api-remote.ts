@@ -9,7 +9,10 @@ import { createRemoteServer } from '../api/remote/remote-server.ts'
 import type { TemporalAddress } from '../control/temporal-control.ts'
 import type { Database } from '../db/database.ts'
 import { joinedKeys } from '../db/host/joining.ts'
+import { HostsPortInUse } from '../launch/ports.ts'
+import type { PortAt } from '../launch/ports.ts'
 import { createTemporalRelay } from '../relay/temporal-relay.ts'
+import { SettingError } from '../settings/setting-formats.ts'
 import type { OwnIdentity } from '../trust/own-identity.ts'
 import { serverTls } from '../trust/part-identity.ts'
 import type { KeyPairPem } from '../x509/key-pair.ts'
@@ -19,9 +22,10 @@ const taskTokens = 'roost task tokens'
 const tokenKeyBytes = 32
 const closeGraceMs = 2_000
 
-/** Listens for hosts on other machines. */
+/** Listens for hosts on other machines. Throws `SettingError` if another program has the port. */
 export async function openRemoteServer(options: {
-  readonly port: number
+  /** Where hosts find this machine. The server listens at all its addresses. */
+  readonly at: PortAt
   readonly identity: OwnIdentity
   readonly authority: KeyPairPem
   readonly database: Database
@@ -51,8 +55,12 @@ export async function openRemoteServer(options: {
     registry,
   })
   identity.onChange((next) => server.setSecureContext(serverTls(next)))
-  server.listen(options.port)
-  await once(server, 'listening')
+  server.listen(options.at.port)
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'EADDRINUSE'
+      ? new SettingError(new HostsPortInUse(options.at).message, { cause })
+      : cause
+  })
   return {
     async close() {
       hosts.close()

@@ -185,11 +185,12 @@ const forgettingEvents = setInterval(() => {
   })
 }, forgetEventsEveryMs)
 
+// The stack takes the API for ready once it answers, so everything that may fail comes before that.
+const hostsServer = await startWith('API', openHostsServer)
 const server = createApiServer(app.callback())
 server.listen(settings.apiPort, settings.apiHost)
 await once(server, 'listening')
 log.info({ host: settings.apiHost, port: settings.apiPort }, 'listening')
-const hostsServer = await openHostsServer()
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
@@ -225,7 +226,7 @@ async function openHostsServer() {
   if (settings.hostsAddress === undefined || files.authority === undefined || remote === undefined)
     return undefined
   const opened = await openRemoteServer({
-    port: settings.hostsAddress.port,
+    at: settings.hostsAddress,
     identity: remote,
     authority: files.authority,
     database,

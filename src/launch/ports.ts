@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { hostAndPort } from '../domain/host-and-port.ts'
 
 /**
  * The range of chosen ports. It is below the range from which the kernel gives ports to clients (32768 and
@@ -16,11 +17,12 @@ export interface PortAt {
   readonly port: number
 }
 
-export async function isPortFree({ host, port }: PortAt): Promise<boolean> {
+/** Without a host, the port of all addresses of this machine. */
+export async function isPortFree(at: Partial<PortAt> & Pick<PortAt, 'port'>): Promise<boolean> {
   const server = createServer()
   try {
     const listening = once(server, 'listening')
-    server.listen({ host, port, exclusive: true })
+    server.listen({ ...at, exclusive: true })
     await listening
     server.close()
     return true
@@ -40,6 +42,21 @@ export async function requireFreePort(at: PortAt, settingName: string, what: str
   throw new PortInUse(
     `port ${at.port} on ${at.host}, for ${what}, is in use; set ${settingName} to another one`,
   )
+}
+
+/** The port at which hosts on other machines reach the API is in use. */
+export class HostsPortInUse extends PortInUse {
+  constructor({ host, port }: PortAt) {
+    super(
+      `port ${port}, at which further hosts reach the API, is in use: end the program that has it (\`ss -ltnp 'sport = :${port}'\` ` +
+        `names it), or, if no host has joined yet, give ROOST_HOSTS_ADDRESS another port than ${hostAndPort({ host, port })}`,
+    )
+  }
+}
+
+/** The API listens for hosts at all addresses of this machine. */
+export async function requireFreeHostsPort(at: PortAt): Promise<void> {
+  if (!(await isPortFree({ port: at.port }))) throw new HostsPortInUse(at)
 }
 
 /**

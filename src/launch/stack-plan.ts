@@ -5,7 +5,7 @@ import type { Installed } from './installed.ts'
 import { planServices } from './services/embedded-services.ts'
 import { ensureKeys } from './keys.ts'
 import { ensureUser, PartUser } from './parts/part-users.ts'
-import { rememberedPorts, requireFreePort } from './ports.ts'
+import { rememberedPorts, requireFreeHostsPort, requireFreePort } from './ports.ts'
 import { keepCopies } from './given-files.ts'
 import { confineRoostParts } from './parts/roost-confinements.ts'
 import type { RoostConfinements } from './parts/roost-confinements.ts'
@@ -160,6 +160,7 @@ async function temporalAccess(input: {
 
 async function requireFreePorts(settings: StackSettings): Promise<void> {
   await requireFreePort({ host: settings.apiHost, port: settings.apiPort }, 'ROOST_API_PORT', 'the API')
+  if (settings.hostsAddress !== undefined) await requireFreeHostsPort(settings.hostsAddress)
   if (settings.temporalAddress !== undefined) return
   await requireFreePort(
     { host: '127.0.0.1', port: settings.temporalUiPort },

@@ -1,12 +1,15 @@
 import { strict as assert } from 'node:assert'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { insertInstances } from '../../src/db/instance/create.ts'
@@ -15,6 +18,7 @@ import { parseSecretKey } from '../../src/db/secret-box.ts'
 import { createToken } from '../../src/db/account/tokens.ts'
 import { ensureKeys } from '../../src/launch/keys.ts'
 import { rememberedPorts } from '../../src/launch/ports.ts'
+import { freePort } from '../../src/primitives/free-ports.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../support/accounts.ts'
 import { createApiClient } from '../support/api-client.ts'
 import { startDnsServer } from '../support/dns-server.ts'
@@ -30,6 +34,7 @@ describe('the API process', () => {
   let database: Database
   let directory: string
   let child: ChildProcess
+  let env: NodeJS.ProcessEnv
   let url: string
   let dns: DnsServer
   before(async function () {
@@ -48,26 +53,28 @@ describe('the API process', () => {
         registryCertFile: keyFile('registry.crt'),
         authorityKeyFile: keyFile('authority.key'),
         authorityCertFile: keyFile('authority.crt'),
+        hostsAddress: {},
       },
       Date.now(),
     )
     const { api: port } = await rememberedPorts(path.join(directory, 'ports.json'), ['api'])
     url = `http://127.0.0.1:${port}`
+    env = {
+      ...process.env,
+      ROOST_DATA_DIR: directory,
+      ROOST_API_PORT: String(port),
+      ROOST_PORT_OFFSET: String(portOffset),
+      ROOST_DOMAIN_PROOF: 'txt',
+      ROOST_ACME_RESOLVER: dns.resolver,
+      DATABASE_URL: own.url,
+      // Nothing listens at these two addresses. The API has to start nevertheless.
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      ROOST_REGISTRY_URL: 'http://127.0.0.1:1',
+    }
     child = spawn(process.execPath, ['src/bin/api.ts'], {
       cwd: checkout,
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        ROOST_DATA_DIR: directory,
-        ROOST_API_PORT: String(port),
-        ROOST_PORT_OFFSET: String(portOffset),
-        ROOST_DOMAIN_PROOF: 'txt',
-        ROOST_ACME_RESOLVER: dns.resolver,
-        DATABASE_URL: own.url,
-        // Nothing listens at these two addresses. The API has to start nevertheless.
-        TEMPORAL_ADDRESS: '127.0.0.1:1',
-        ROOST_REGISTRY_URL: 'http://127.0.0.1:1',
-      },
+      env,
     })
     for await (const line of createInterface({ input: child.stdout! })) {
       if ((JSON.parse(line) as { msg: string }).msg === 'listening') break
@@ -80,6 +87,25 @@ describe('the API process', () => {
     await own.drop()
     await dns.close()
     await rm(directory, { recursive: true })
+  })
+
+  it('does not begin to answer if the port for further hosts is taken, and says so in one sentence', async () => {
+    const squatter = createServer().listen(0)
+    await once(squatter, 'listening')
+    const { port } = squatter.address() as AddressInfo
+    const run = promisify(execFile)(process.execPath, ['src/bin/api.ts'], {
+      cwd: checkout,
+      env: { ...env, ROOST_API_PORT: String(await freePort()), ROOST_HOSTS_ADDRESS: `192.0.2.1:${port}` },
+    })
+    await assert.rejects(run, ({ code, stdout, stderr }: Record<string, unknown>) => {
+      assert.equal(code, 1)
+      const sentence =
+        /^The API can not start: port (\d+), at which .*, is in use: .* another port than 192\.0\.2\.1:\d+\n$/
+      assert.equal(sentence.exec(String(stderr))?.[1], String(port), String(stderr))
+      assert.ok(!String(stdout).includes('"listening"'))
+      return true
+    })
+    squatter.close()
   })
 
   it('publishes no service on its own port, where a gateway could not listen', async () => {

@@ -41,6 +41,21 @@ describe('a stack that can not start', () => {
     assert.equal(existsSync(path.join(dataDir, 'postgres')), false)
   })
 
+  it('says in one sentence which port for further hosts is taken, and what to do', async () => {
+    const squatter = createServer().listen(0)
+    await once(squatter, 'listening')
+    const { port } = squatter.address() as AddressInfo
+    const { code, stderr } = await refusalWith({ ROOST_HOSTS_ADDRESS: `[2001:db8::1]:${port}` })
+    squatter.close()
+    assert.equal(code, 1)
+    assert.equal(
+      stderr,
+      `Roost can not start: port ${port}, at which further hosts reach the API, is in use: end the program that has it ` +
+        `(\`ss -ltnp 'sport = :${port}'\` names it), or, if no host has joined yet, give ROOST_HOSTS_ADDRESS another port than [2001:db8::1]:${port}\n`,
+    )
+    assert.equal(existsSync(path.join(dataDir, 'postgres')), false)
+  })
+
   it('names a setting that has a value it can not have', async () => {
     const { code, stderr } = await refusalWith({ ROOST_VMM: 'firecracker' })
     assert.equal(code, 1)
