@@ -1,20 +1,19 @@
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
-import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { hostAndPort } from '../domain/host-and-port.ts'
 import { isJsonObject, parseJson } from '../domain/json-text.ts'
 import type { OwnMesh, ToldMesh } from '../domain/host/mesh.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import { replaceText } from '../host/agent/record-file.ts'
 import { Mesh } from '../host/mesh/mesh.ts'
+import { OwnEndpoint } from '../host/mesh/own-endpoint.ts'
 import type { TapNetwork } from '../host/network/tap-network.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** The mesh as the agent keeps it. */
 export interface KeptMesh {
-  /** What the API is told of this host. */
-  readonly own: OwnMesh
+  /** What the API is told of this host. Undefined while it is not known where the others can reach it. */
+  readonly own: OwnMesh | undefined
   /** The revision of the mesh that this host has. */
   readonly revision: string | undefined
   /** Makes the mesh as the API tells it. */
@@ -62,8 +61,15 @@ export async function openMesh({
     current = told
     await opened.renew()
   }
+  const last = await lastTold(file)
+  const before = last?.machines.find(({ address }) => address === network.hostAddress)?.endpoint
+  const endpoint = new OwnEndpoint({ host, port: meshPort, before, lookUp, log })
+  await endpoint.look()
+  const publicKey = await mesh.publicKey()
   const kept: KeptMesh = {
-    own: { publicKey: await mesh.publicKey(), endpoint: await endpointOf(host, meshPort) },
+    get own() {
+      return endpoint.current === undefined ? undefined : { publicKey, endpoint: endpoint.current }
+    },
     get revision() {
       return current?.revision
     },
@@ -73,6 +79,7 @@ export async function openMesh({
     },
     tellInstances: () => opened.renewSoon(),
     async check() {
+      await endpoint.look()
       const changes = await mesh.check()
       if (changes.length > 0) log.warn({ changes }, 'the mesh was repaired')
       // An interface that was made anew does not forward yet.
@@ -80,7 +87,6 @@ export async function openMesh({
     },
     close: async () => await mesh.close(),
   }
-  const last = await lastTold(file)
   if (last !== undefined)
     await apply(last).catch((error: unknown) => log.warn({ err: error }, 'the mesh is not as it should be'))
   return kept
@@ -133,8 +139,6 @@ async function lastTold(file: string): Promise<ToldMesh | undefined> {
   return isJsonObject(json) && Array.isArray(json['machines']) ? (json as unknown as ToldMesh) : undefined
 }
 
-/** WireGuard sends to addresses, so a name is looked up. */
-async function endpointOf(host: string, port: number): Promise<string> {
-  const { address } = isIP(host) === 0 ? await lookup(host, { order: 'ipv4first' }) : { address: host }
-  return hostAndPort({ host: address, port })
+async function lookUp(name: string): Promise<string> {
+  return (await lookup(name, { order: 'ipv4first' })).address
 }

@@ -314,9 +314,12 @@ function agentNotReady(): string | undefined {
   return notReady ?? (worker.polls ? undefined : 'Temporal can not be reached')
 }
 
-/** What the API is told of this host's place in the mesh. It has none before its network is assigned. */
+/**
+ * What the API is told of this host's place in the mesh. It has none before its network is assigned, and
+ * while its own name can not be looked up.
+ */
 function meshTold(): Pick<NodeHeartbeat, 'mesh' | 'meshRevision'> {
-  if (!isConnected || mesh === undefined) return {}
+  if (!isConnected || mesh?.own === undefined) return {}
   return { mesh: mesh.own, ...(mesh.revision !== undefined && { meshRevision: mesh.revision }) }
 }
 
