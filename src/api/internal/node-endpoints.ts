@@ -1,6 +1,6 @@
 import { Router } from '@koa/router'
 import { requestError } from '../../contract/errors.ts'
-import { isReportable } from '../../domain/host/api-protocol.ts'
+import { idTakenText, isReportable } from '../../domain/host/api-protocol.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import { imagesInUse, instancesOfNode, isPlacedOn, loadLaunchSpec } from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
@@ -38,7 +38,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
         'a host was refused: its id belongs to an agent with another secret',
       )
       ctx.status = 403
-      ctx.body = { message: `the id '${node.id}' belongs to another host` }
+      ctx.body = { message: idTakenText(node.id) }
       return
     }
     const mesh = heartbeat.mesh && (await meshReader.read())

@@ -134,8 +134,18 @@ async function answer(
   } else if (request.method === 'GET' && pathname.startsWith('/v2/')) {
     options.registry(request, response)
   } else {
-    refuse(response, 403, `host '${hostId}' may not ask for ${pathname}`)
+    refuse(response, 403, notOwn(hostId, pathname))
   }
+}
+
+/** Why a host may not ask for a path. */
+function notOwn(hostId: string, pathname: string): string {
+  const [, other] = /^\/internal\/nodes\/([^/]+)(?:\/|$)/.exec(pathname) ?? []
+  if (other === undefined) return `host '${hostId}' may not ask for ${pathname}`
+  return (
+    `the certificate of this machine is that of host '${hostId}', and not of '${other}': \`npx roost join\` without arguments ` +
+    `runs it as '${hostId}', and \`roost host invite\` prints how another machine joins`
+  )
 }
 
 const unclearPath = "the path is not plain: write it without escapes, '.', '..' and empty parts"

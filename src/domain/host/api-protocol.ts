@@ -61,6 +61,14 @@ export interface NodeHeartbeat {
   readonly meshRevision?: string
 }
 
+/** Why a heartbeat is refused whose secret is not that of the host with this id, and what to do. */
+export function idTakenText(id: string): string {
+  return (
+    `another host has the id '${id}': choose another one (ROOST_NODE_ID); or, if this is that host set up anew, ` +
+    `let it in with \`roost admin node release ${id}\``
+  )
+}
+
 export interface NodeAssignment {
   readonly nodeId: string
   /** The IPv4 network of this host's instances, such as `10.64.0.0/20`; its first address is the host's. */

@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fullHeartbeatEvery, heartbeatIntervalMs, heartbeatRetryMs } from '../../domain/host/api-protocol.ts'
+import {
+  fullHeartbeatEvery,
+  heartbeatIntervalMs,
+  heartbeatRetryMs,
+  idTakenText,
+} from '../../domain/host/api-protocol.ts'
 import type { ToldMesh } from '../../domain/host/mesh.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
@@ -196,12 +201,14 @@ function complaintOf(error: unknown, nodeId: string, isJoined: boolean): string 
   if (status === unknownHere && isJoined) {
     return `this machine, '${nodeId}', is not a host of the installation any more: \`roost host invite\` prints how it joins again`
   }
-  if (status === idTaken) {
+  if (status === idTaken && isJoined) {
     return (
-      `another host has the id '${nodeId}': choose another one (ROOST_NODE_ID); or, if this is that host set up anew, ` +
-      `let it in with \`roost admin node release ${nodeId}\``
+      `the installation does not take this machine as host '${nodeId}': if its certificate is that of another host, ` +
+      '`npx roost join` without arguments runs it as that one; if its agent directory is new, let it in with ' +
+      `\`roost admin node release ${nodeId}\``
     )
   }
+  if (status === idTaken) return idTakenText(nodeId)
   if (status === unknownHere) {
     return "the API does not accept the join token: ROOST_JOIN_TOKEN_FILE must hold a copy of the API's join token"
   }

@@ -56,6 +56,10 @@ describe('the API for hosts', () => {
     const before = await addressOf('local')
     const taken = await beat('local', { ...heartbeat, agentUrl: 'http://127.0.0.1:6666' })
     assert.equal(taken.status, 403)
+    assert.match(
+      taken.json.message,
+      /^another host has the id 'local': .*ROOST_NODE_ID.* `roost admin node release local`$/,
+    )
     assert.equal(await addressOf('local'), before)
     const agentSecret = testAgentSecret('local')
     const own = await beat('local', { ...heartbeat, agentSecret, agentUrl: 'http://127.0.0.1:7777' })

@@ -33,7 +33,10 @@ describe('the registration of a host', () => {
    * Makes a registration whose API gives the `answers` in turn. Undefined means that the API is away, a
    * number that it refuses with this status. The last answer is given for all further requests.
    */
-  function register(answers: readonly (typeof assignment | number | undefined)[]): {
+  function register(
+    answers: readonly (typeof assignment | number | undefined)[],
+    { isJoined = false } = {},
+  ): {
     registration: Registration
     reassigned: Promise<string>
     refused: Promise<void>
@@ -50,6 +53,7 @@ describe('the registration of a host', () => {
     const registration = new Registration({
       agentDirectory: directory,
       nodeId: 'local',
+      isJoined,
       send: async () => {
         const answer = answers[Math.min(calls, answers.length - 1)]
         calls += 1
@@ -123,6 +127,16 @@ describe('the registration of a host', () => {
     assert.match(complaints[0] ?? '', /does not answer/)
     assert.match(complaints[1] ?? '', /ROOST_JOIN_TOKEN_FILE/)
     assert.match(complaints[2] ?? '', /ROOST_NODE_ID.*roost admin node release local/)
+  })
+
+  it('says what to do if its certificate is that of another host', async () => {
+    const { registration, complaints } = register([403, assignment], { isJoined: true })
+    await registration.assignment()
+    assert.equal(complaints.length, 1)
+    assert.match(
+      complaints[0] ?? '',
+      /does not take this machine as host 'local': .*`npx roost join`.*`roost admin node release local`$/,
+    )
   })
 
   it('ends an agent whose id belongs to another host by now', async () => {
