@@ -51,7 +51,7 @@ export async function openRemoteServer(options: {
     join: async (body) => await answerJoin(joinDeps, body),
     renew: async (hostId, publicKey) => await certificateFor({ authority, nowMs }, hostId, publicKey),
     handle: options.handle,
-    temporal: (hostId, stream, headers) => relay.handle(hostId, stream, headers),
+    temporal: (host, stream, headers) => relay.handle(host, stream, headers),
     registry,
   })
   identity.onChange((next) => server.setSecureContext(serverTls(next)))

@@ -3,7 +3,7 @@ import { nodeTaskQueue } from '../domain/instance/host-work.ts'
 import { FlatMessage } from './flat-message.ts'
 import type { FlatValues } from './flat-message.ts'
 import { denied, GrpcStatus, invalid } from './grpc-status.ts'
-import type { TaskTokens } from './task-token.ts'
+import type { TaskOwner, TaskTokens } from './task-token.ts'
 
 const { temporal } = proto
 const service = temporal.api.workflowservice.v1
@@ -22,7 +22,7 @@ const maxInstanceKeyLength = 64
 
 /** Whose call it is, and what the relay needs to judge it. */
 export interface CallScope {
-  readonly hostId: string
+  readonly host: TaskOwner
   readonly namespace: string
   readonly tokens: TaskTokens
 }
@@ -121,7 +121,7 @@ function pollRequest(message: Uint8Array, scope: CallScope): Uint8Array | GrpcSt
     return invalid(`The task queue has ${taskQueue.length} bytes; it may have ${maxTaskQueueBytes}.`)
   }
   const queue = temporal.api.taskqueue.v1.TaskQueue.decode(taskQueue)
-  const own = nodeTaskQueue(scope.hostId)
+  const own = nodeTaskQueue(scope.host.hostId)
   if (queue.name !== own) return denied(`This host may poll ${own} only, not ${shownName(queue.name)}.`)
   if (!ownQueueKinds.includes(queue.kind) || queue.normalName !== '') {
     return denied(`This host may poll ${own} only as a normal queue.`)
@@ -146,14 +146,14 @@ function pollAnswer(message: Uint8Array, scope: CallScope): Uint8Array {
   const { taskToken } = values
   // A poll for which no work came is answered without a token.
   if (!(taskToken instanceof Uint8Array) || taskToken.length === 0) return taskFields.encode(values)
-  return taskFields.encode({ ...values, taskToken: scope.tokens.wrap(scope.hostId, taskToken) })
+  return taskFields.encode({ ...values, taskToken: scope.tokens.wrap(scope.host, taskToken) })
 }
 const taskFields = new FlatMessage('PollActivityTaskQueueResponse')
 
 function shutdownRequest(message: Uint8Array, scope: CallScope): Uint8Array | GrpcStatus {
   const { namespace, taskQueue = '', workerInstanceKey } = shutdownFields.decode(message)
   if (namespace !== scope.namespace) return otherNamespace(namespace)
-  const own = nodeTaskQueue(scope.hostId)
+  const own = nodeTaskQueue(scope.host.hostId)
   if (taskQueue !== own)
     return denied(`This host has workers of ${own} only, not of ${shownName(taskQueue)}.`)
   const key = instanceKey(workerInstanceKey)
@@ -194,7 +194,7 @@ function ownToken(wrapped: FlatValues[string], scope: CallScope): Uint8Array | G
   if (wrapped.length > maxTokenBytes) {
     return denied(`The task token has ${wrapped.length} bytes; it may have ${maxTokenBytes}.`)
   }
-  return scope.tokens.unwrap(scope.hostId, wrapped) ?? denied('This task was not given to this host.')
+  return scope.tokens.unwrap(scope.host, wrapped) ?? denied('This task was not given to this host.')
 }
 
 function instanceKey(value: FlatValues[string] = ''): string | GrpcStatus {
@@ -204,8 +204,8 @@ function instanceKey(value: FlatValues[string] = ''): string | GrpcStatus {
 }
 
 /** Histories and the Web UI show who did a task. The host's own word for itself would prove nothing. */
-function identityOf({ hostId }: CallScope): string {
-  return `host ${hostId}`
+function identityOf({ host }: CallScope): string {
+  return `host ${host.hostId}`
 }
 
 function otherNamespace(named: FlatValues[string]): GrpcStatus {

@@ -5,6 +5,7 @@ import type { GrpcStatus } from './grpc-status.ts'
 import { HostShare } from './host-share.ts'
 import { answerWithoutMessage, RelayedCall } from './relayed-call.ts'
 import { TaskTokens } from './task-token.ts'
+import type { TaskOwner } from './task-token.ts'
 import { TemporalSession } from './temporal-session.ts'
 import type { RelayedTemporal } from './temporal-session.ts'
 
@@ -25,11 +26,11 @@ const loggedPathLength = 200
 export interface TemporalRelay {
   /**
    * Serves one stream of HTTP/2, whose head has arrived. The caller has made sure that the host with this id
-   * sent it. The stream is that of the event `stream`, or of the request of the event `request`. Every
+   * and key sent it. The stream is that of the event `stream`, or of the request of the event `request`. Every
    * stream is answered or closed, also while Temporal can not be reached: the host is told then that it
    * should try again. Never throws.
    */
-  handle(hostId: string, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void
+  handle(owner: TaskOwner, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void
   /**
    * Takes no more calls, ends those that wait for work, and lets the others finish for a short time. Resolves
    * once all are over and no connection to Temporal is left.
@@ -71,7 +72,8 @@ class Relay implements TemporalRelay {
     this.#idleSearch = setInterval(() => this.#forgetIdle(), idleMs).unref()
   }
 
-  handle(hostId: string, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  handle(owner: TaskOwner, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const { hostId } = owner
     if (stream.destroyed || stream.closed) return
     const nowMs = performance.now()
     const host = this.#hostOf(hostId, nowMs)
@@ -86,7 +88,7 @@ class Relay implements TemporalRelay {
     }
     const call: RelayedCall = new RelayedCall({
       stream,
-      scope: { hostId, namespace: this.#options.temporal.namespace, tokens: this.#tokens },
+      scope: { host: owner, namespace: this.#options.temporal.namespace, tokens: this.#tokens },
       share: host.share,
       session: host.session,
       onRefused: (status) => this.#tell(hostId, status, headers),

@@ -20,20 +20,21 @@ export interface RelayServer {
 export async function startRelayServer(
   hostId: string,
   options: Omit<TemporalRelayOptions, 'log'>,
-  listen: { readonly port?: number; readonly asRequests?: boolean } = {},
+  listen: { readonly port?: number; readonly asRequests?: boolean; readonly keySha256?: string } = {},
 ): Promise<RelayServer> {
   const logged: string[] = []
   const log = { warn: (_fields: object, message: string) => void logged.push(message) }
   const relay = createTemporalRelay({ ...options, log })
+  const host = { hostId, keySha256: listen.keySha256 ?? `the key of ${hostId}` }
   const sessions = new Set<ServerHttp2Session>()
   const server = createServer()
   server.on('session', (session) => {
     sessions.add(session.on('error', () => undefined).once('close', () => sessions.delete(session)))
   })
   if (listen.asRequests === true) {
-    server.on('request', ({ stream, headers }) => relay.handle(hostId, stream, headers))
+    server.on('request', ({ stream, headers }) => relay.handle(host, stream, headers))
   } else {
-    server.on('stream', (stream, headers) => relay.handle(hostId, stream, headers))
+    server.on('stream', (stream, headers) => relay.handle(host, stream, headers))
   }
   server.listen(listen.port ?? 0, '127.0.0.1')
   await once(server, 'listening')

@@ -61,7 +61,7 @@ export async function startRemoteApi(): Promise<RemoteApi> {
       await answerJoin({ database, authority, nowMs, temporalNamespace: 'default' }, body),
     renew: async (hostId, publicKey) => await certificateFor({ authority, nowMs }, hostId, publicKey),
     handle: api.handle,
-    temporal(hostId, stream) {
+    temporal({ hostId }, stream) {
       calls.push(hostId)
       stream.respond({ ':status': 200 }, { endStream: true })
     },

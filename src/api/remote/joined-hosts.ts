@@ -6,13 +6,20 @@ import { peerOf } from '../../trust/part-identity.ts'
 /** How often the hosts that may be connected are read. A removed host is cut off after this time at most. */
 const lookMs = 1_000
 
+/** The host behind a connection. */
+export interface ConnectedHost {
+  readonly hostId: string
+  /** The hash of the public key with which it joined. */
+  readonly keySha256: string
+}
+
 /**
  * Knows which host is behind a connection, and cuts connections of hosts that were removed. While the
  * database does not answer, the hosts that were known last are let in.
  */
 export class JoinedHosts {
   readonly #read: () => Promise<ReadonlyMap<string, string>>
-  readonly #connected = new Map<TLSSocket, string>()
+  readonly #connected = new Map<TLSSocket, ConnectedHost>()
   readonly #timer: NodeJS.Timeout
   /** Undefined until they were read for the first time. */
   #keys: ReadonlyMap<string, string> | undefined
@@ -31,7 +38,7 @@ export class JoinedHosts {
    * The host at the other end. Undefined if it is none that joined. A host that just joined is looked up.
    * Throws if the hosts could never be read.
    */
-  async hostOf(socket: TLSSocket): Promise<string | undefined> {
+  async hostOf(socket: TLSSocket): Promise<ConnectedHost | undefined> {
     const known = this.#connected.get(socket)
     if (known !== undefined) return known
     const peer = peerOf(socket)
@@ -39,10 +46,11 @@ export class JoinedHosts {
     const keySha256 = peerKeySha256(socket)
     if (this.#keys?.get(peer.id) !== keySha256) await this.look()
     if (this.#keys === undefined) throw new Error('the hosts of the installation can not be read yet')
-    if (this.#keys.get(peer.id) !== keySha256 || socket.destroyed) return undefined
-    this.#connected.set(socket, peer.id)
+    if (keySha256 === undefined || this.#keys.get(peer.id) !== keySha256 || socket.destroyed) return undefined
+    const host = { hostId: peer.id, keySha256 }
+    this.#connected.set(socket, host)
     socket.once('close', () => this.#connected.delete(socket))
-    return peer.id
+    return host
   }
 
   /**
@@ -61,8 +69,8 @@ export class JoinedHosts {
     const keys = await this.#read().catch(() => undefined)
     if (keys === undefined) return
     this.#keys = keys
-    for (const [socket, hostId] of this.#connected) {
-      if (keys.get(hostId) !== peerKeySha256(socket)) socket.destroy()
+    for (const [socket, { hostId, keySha256 }] of this.#connected) {
+      if (keys.get(hostId) !== keySha256) socket.destroy()
     }
   }
 

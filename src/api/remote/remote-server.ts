@@ -11,7 +11,7 @@ import type { PartIdentity } from '../../trust/part-identity.ts'
 import { createApiServer } from '../server.ts'
 import { noteHost } from './admitted-hosts.ts'
 import type { JoinAnswer } from './join.ts'
-import type { JoinedHosts } from './joined-hosts.ts'
+import type { ConnectedHost, JoinedHosts } from './joined-hosts.ts'
 import { plainPath } from './plain-path.ts'
 
 export interface RemoteServerOptions {
@@ -23,7 +23,7 @@ export interface RemoteServerOptions {
   /** The API's own endpoints for hosts. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => unknown
   /** Passes a host's call on to Temporal. */
-  readonly temporal: (hostId: string, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
+  readonly temporal: (host: ConnectedHost, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
   /** Passes a host's request on to the registry. */
   readonly registry: (request: IncomingMessage, response: ServerResponse) => void
 }
@@ -96,8 +96,8 @@ async function serveCalls(
   socket: TLSSocket,
   sessions: Set<ServerHttp2Session>,
 ): Promise<void> {
-  const hostId = await hosts.hostOf(socket).catch(() => undefined)
-  if (hostId === undefined) {
+  const host = await hosts.hostOf(socket).catch(() => undefined)
+  if (host === undefined) {
     socket.destroy()
     return
   }
@@ -107,7 +107,7 @@ async function serveCalls(
   session.on('error', () => undefined)
   session.on('stream', (stream, headers) => {
     stream.on('error', () => undefined)
-    temporal(hostId, stream, headers)
+    temporal(host, stream, headers)
   })
 }
 
@@ -121,8 +121,9 @@ async function answer(
   if (pathname === undefined) return refuse(response, 400, unclearPath)
   if (request.method === 'POST' && pathname === '/join') return await joins.answer(request, response)
   const socket = request.socket as TLSSocket
-  const hostId = await options.hosts.hostOf(socket)
-  if (hostId === undefined) return refuse(response, 401, strangers)
+  const host = await options.hosts.hostOf(socket)
+  if (host === undefined) return refuse(response, 401, strangers)
+  const { hostId } = host
   const own = `/internal/nodes/${hostId}`
   if (request.method === 'POST' && pathname === `${own}/certificate`) {
     const key = socket.getPeerX509Certificate()!.publicKey

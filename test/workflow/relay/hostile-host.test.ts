@@ -60,11 +60,12 @@ describe('a host that was taken over', () => {
     await env.teardown()
   })
 
-  async function clientOf(hostId: string, key: Uint8Array = tokenKey): Promise<GrpcClient> {
-    const relay = await startRelayServer(hostId, {
-      temporal: { address: env.address, namespace },
-      tokenKey: key,
-    })
+  async function clientOf(
+    hostId: string,
+    { key = tokenKey, keySha256 }: { readonly key?: Uint8Array; readonly keySha256?: string } = {},
+  ): Promise<GrpcClient> {
+    const options = { temporal: { address: env.address, namespace }, tokenKey: key }
+    const relay = await startRelayServer(hostId, options, keySha256 === undefined ? {} : { keySha256 })
     relays.push(relay)
     const client = new GrpcClient(relay.address)
     clients.push(client)
@@ -203,11 +204,29 @@ describe('a host that was taken over', () => {
   it('has its tasks taken back by every relay with the same key, and by no other', async () => {
     const task = await taken(bad, 'bad')
     const message = { namespace, taskToken: task.token, result }
-    const foreign = await clientOf('bad', randomBytes(32))
+    const foreign = await clientOf('bad', { key: randomBytes(32) })
     isDenied(await foreign.call('RespondActivityTaskCompleted', message), 'a relay with another key')
     const second = await clientOf('bad')
     assert.equal((await second.call('RespondActivityTaskCompleted', message)).status, ok)
     assert.equal(await inTime('a result', task.handle.result(), limitMs), 'x')
+  })
+
+  it('can not use its tasks any more once its id belongs to another machine, nor can that use them', async () => {
+    const task = await taken(bad, 'bad')
+    const message = { namespace, taskToken: task.token, result }
+    const successor = await clientOf('bad', { keySha256: 'the key of another machine' })
+    for (const method of taskMethods) isDenied(await successor.call(method, message), method)
+    const own = await taken(successor, 'bad')
+    for (const method of taskMethods)
+      isDenied(await bad.call(method, { ...message, taskToken: own.token }), method)
+    for (const [client, one] of [
+      [bad, task],
+      [successor, own],
+    ] as const) {
+      const done = await client.call('RespondActivityTaskCompleted', { ...message, taskToken: one.token })
+      assert.equal(done.status, ok, done.text)
+      assert.equal(await inTime('a result', one.handle.result(), limitMs), 'x')
+    }
   })
 
   it('gets no method but the few of a worker', async () => {
