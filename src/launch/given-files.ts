@@ -1,5 +1,6 @@
-import { chmod, chown, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { replaceFile } from '../primitives/replace-file.ts'
 import type { UserIds } from './parts/part-users.ts'
 
 /** An operator's file, such as a private key that only root can read, and the copy that a part reads. */
@@ -49,9 +50,5 @@ async function copy({ from, to }: GivenFile, { uid, gid }: UserIds): Promise<voi
   if (before?.equals(content) === true) return
   await mkdir(path.dirname(to), { recursive: true, mode: 0o700 })
   await chown(path.dirname(to), uid, gid)
-  const unfinished = `${to}.new`
-  await writeFile(unfinished, content, { mode: 0o600 })
-  await chmod(unfinished, 0o600)
-  await chown(unfinished, uid, gid)
-  await rename(unfinished, to)
+  await replaceFile(to, content, { mode: 0o600, owner: { uid, gid } })
 }

@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { hostAndPort } from '../domain/host-and-port.ts'
+import { replaceFile } from '../primitives/replace-file.ts'
 
 /**
  * The range of chosen ports. It is below the range from which the kernel gives ports to clients (32768 and
@@ -80,8 +81,7 @@ export async function rememberedPorts<const Name extends string>(
     chosen.set(name, usable ? remembered : await freePort(new Set([...promised, ...chosen.values()])))
   }
   const ports = Object.fromEntries(chosen) as Record<Name, number>
-  writeFileSync(`${file}.new`, `${JSON.stringify(ports, undefined, 2)}\n`)
-  renameSync(`${file}.new`, file)
+  await replaceFile(file, `${JSON.stringify(ports, undefined, 2)}\n`)
   return ports
 }
 

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { replaceFile } from '../primitives/replace-file.ts'
 import { makeKey } from '../x509/key-pair.ts'
 import type { PartIdentity } from './part-identity.ts'
 
@@ -96,9 +97,7 @@ function renewalMs(certificate: string): number {
 }
 
 async function write(directory: string, name: string, text: string): Promise<void> {
-  const file = path.join(directory, name)
-  await writeFile(`${file}.new`, text, { mode: 0o600, flush: true })
-  await rename(`${file}.new`, file)
+  await replaceFile(path.join(directory, name), text, { mode: 0o600, durable: true })
 }
 
 async function textOf(file: string): Promise<string | undefined> {

@@ -9,7 +9,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'src/domain': [],
   'src/primitives': [],
   'src/x509': [],
-  'src/trust': ['src/domain', 'src/x509'],
+  'src/trust': ['src/domain', 'src/primitives', 'src/x509'],
   'src/tracing': ['src/primitives'],
   'src/client': [],
   'src/contract': ['src/domain'],

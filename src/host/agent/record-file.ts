@@ -1,4 +1,5 @@
-import { open, rename, writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
+import { replaceFile } from '../../primitives/replace-file.ts'
 
 /**
  * The size up to which a record is written over in place. The kernel writes one page as a whole: a reader
@@ -17,12 +18,10 @@ export async function replaceText(
   { durable }: { readonly durable: boolean },
 ): Promise<void> {
   try {
-    await writeFile(`${path}.tmp`, text, { flush: durable })
+    await replaceFile(path, text, { durable })
   } catch (error) {
     if (!isFull(error) || !(await overwrite(path, text, { durable }))) throw error
-    return
   }
-  await rename(`${path}.tmp`, path)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   fullHeartbeatEvery,
@@ -10,6 +10,7 @@ import {
 import type { ToldMesh } from '../../domain/host/mesh.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import type { AgentLog } from './agent-ports.ts'
 import { ApiError } from './api-client.ts'
 
@@ -23,8 +24,7 @@ export async function loadAgentSecret(agentDirectory: string): Promise<string> {
   const known = await readIfThere(path)
   if (known !== '') return known
   const secret = randomBytes(32).toString('base64url')
-  await writeFile(`${path}.tmp`, secret, { mode: 0o600, flush: true })
-  await rename(`${path}.tmp`, path)
+  await replaceFile(path, secret, { mode: 0o600, durable: true })
   return secret
 }
 
@@ -147,8 +147,7 @@ export class Registration {
       this.#untilFull = isFull ? fullHeartbeatEvery - 1 : this.#untilFull - 1
       if (this.#heard !== true) {
         this.#log.info({ node: assigned.nodeId, subnet: assigned.subnet }, 'the API knows this host')
-        await writeFile(`${this.#path}.tmp`, JSON.stringify(assigned))
-        await rename(`${this.#path}.tmp`, this.#path)
+        await replaceFile(this.#path, JSON.stringify(assigned))
       }
       this.#heard = true
       this.#complaint = undefined

@@ -1,4 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import type { PrivateName } from '../../domain/service/route-feed.ts'
 
 /** How long a change waits before it is written. All changes in this time are written together. */
@@ -52,8 +53,7 @@ export class NamesFile {
 
   async #write(): Promise<void> {
     try {
-      await writeFile(`${this.#path}.tmp`, JSON.stringify(this.#current()), { mode: 0o600 })
-      await rename(`${this.#path}.tmp`, this.#path)
+      await replaceFile(this.#path, JSON.stringify(this.#current()), { mode: 0o600 })
     } catch (error) {
       this.#warn(`the private names could not be saved: ${(error as Error).message}`)
     }

@@ -1,5 +1,6 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import type { PreparedImage } from '../images/images.ts'
 import { span } from '../../primitives/spans.ts'
@@ -69,8 +70,7 @@ export class InstanceStore {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const path = join(directory, 'launch.json')
     const text = JSON.stringify({ version: launchVersion, ...copy })
-    await writeFile(`${path}.tmp`, text, { mode: 0o600, flush: true })
-    await rename(`${path}.tmp`, path)
+    await replaceFile(path, text, { mode: 0o600, durable: true })
   }
 
   /** Undefined if there is no copy that can be read. */

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { chmod, readFile, rename, writeFile } from 'node:fs/promises'
+import { chmod, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import { MeshError } from './mesh-error.ts'
 
 /** The bytes of a key of WireGuard (X25519), private or public. */
@@ -40,8 +41,7 @@ export class MeshKey {
   /** Makes another private key and returns its public key. The new key is on the disk before it is used. */
   async renew(): Promise<string> {
     const { d, x } = generateKeyPairSync('x25519').privateKey.export({ format: 'jwk' })
-    await writeFile(`${this.path}.tmp`, `${fromBase64url(d)}\n`, { mode: ownerOnly, flush: true })
-    await rename(`${this.path}.tmp`, this.path)
+    await replaceFile(this.path, `${fromBase64url(d)}\n`, { mode: ownerOnly, durable: true })
     return fromBase64url(x)
   }
 

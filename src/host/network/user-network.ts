@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import { freePorts } from '../../primitives/free-ports.ts'
 import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
@@ -124,9 +125,7 @@ export class UserNetwork implements Network {
       guestPort,
       hostPort: hostPorts[index] ?? 0,
     }))
-    const path = this.#path(nic)
-    await writeFile(`${path}.tmp`, JSON.stringify(forwards))
-    await rename(`${path}.tmp`, path)
+    await replaceFile(this.#path(nic), JSON.stringify(forwards))
     return forwards
   }
 

@@ -1,5 +1,6 @@
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import type { StartKind } from '../../domain/instance/start-report.ts'
 
 /**
@@ -42,9 +43,7 @@ export function vmDirectory(instanceDirectory: string): string {
 
 export async function writeVmRecord(directory: string, record: VmRecord): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const temporary = path.join(directory, `${recordName}.new`)
-  await writeFile(temporary, JSON.stringify(record), { mode: 0o600 })
-  await rename(temporary, path.join(directory, recordName))
+  await replaceFile(path.join(directory, recordName), JSON.stringify(record), { mode: 0o600 })
 }
 
 /** Undefined if there is no record, or if its schema is unknown. */

@@ -1,5 +1,6 @@
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import {
   asHostFull,
   isMissing,
@@ -99,14 +100,6 @@ async function readHolder(file: string): Promise<string | undefined> {
 
 /** Writes a file. Even after a power loss it has either the old content or the new one. */
 async function writeDurably(file: string, text: string): Promise<void> {
-  const unfinished = `${file}.new`
-  const handle = await open(unfinished, 'w', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(unfinished, file)
+  await replaceFile(file, text, { mode: 0o600, durable: true })
   await syncDirectory(path.dirname(file))
 }

@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 
 /** What a machine keeps of the installation that it joined. */
@@ -30,7 +31,6 @@ export async function readJoinedHost(dataDir: string): Promise<JoinedHost | unde
 
 export async function writeJoinedHost(dataDir: string, joined: JoinedHost): Promise<void> {
   await mkdir(dataDir, { recursive: true })
-  const file = path.join(dataDir, fileName)
-  await writeFile(`${file}.new`, `${JSON.stringify(joined, undefined, 2)}\n`, { mode: 0o600, flush: true })
-  await rename(`${file}.new`, file)
+  const text = `${JSON.stringify(joined, undefined, 2)}\n`
+  await replaceFile(path.join(dataDir, fileName), text, { mode: 0o600, durable: true })
 }

@@ -1,7 +1,7 @@
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { randomUUID } from 'node:crypto'
 import type { X509Certificate } from 'node:crypto'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import { writeOnce } from '../keys.ts'
 import { certificateOf, UnusableCertificate } from '../../x509/key-pair.ts'
 import type { KeyPairPem } from '../../x509/key-pair.ts'
@@ -198,10 +198,7 @@ function joined({ key, chain }: KeyPairPem): string {
 }
 
 async function replace(file: string, text: string): Promise<void> {
-  const unfinished = `${file}.${randomUUID()}.new`
-  await writeFile(unfinished, text, { mode: 0o600, flush: true })
-  await chmod(unfinished, 0o600)
-  await rename(unfinished, file)
+  await replaceFile(file, text, { mode: 0o600, durable: true, isShared: true })
 }
 
 async function textOf(file: string): Promise<string | undefined> {
