@@ -48,6 +48,7 @@ import { healthzRouter } from './healthz.ts'
 import { hostsCordon } from './host/cordon.ts'
 import { hostsDelete } from './host/delete.ts'
 import { hostsExplain } from './host/explain.ts'
+import { hostsLabel } from './host/label.ts'
 import { hostsInvite } from './host/invite.ts'
 import { hostsStatus } from './host/status.ts'
 import { instancesCreate } from './instance/create.ts'
@@ -137,6 +138,7 @@ function hostHandlers(deps: ApiDeps) {
     explainHosts: hostsExplain(deps),
     cordonHosts: hostsCordon(deps, true),
     uncordonHosts: hostsCordon(deps, false),
+    labelHosts: hostsLabel(deps),
     inviteHosts: hostsInvite(deps),
     deleteHosts: hostsDelete(deps),
   } satisfies Partial<{ readonly [Id in OperationId]: Handler<Operations[Id]> }>

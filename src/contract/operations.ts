@@ -25,6 +25,7 @@ import {
   explainHosts,
   getHosts,
   inviteHosts,
+  labelHosts,
   uncordonHosts,
 } from './host/operations.ts'
 import { imageEntry, imageFilterBody, imageQuery, linkedImageEntry } from './image/schemas.ts'
@@ -203,6 +204,7 @@ export const operations = {
   explainHosts,
   cordonHosts,
   uncordonHosts,
+  labelHosts,
   inviteHosts,
   deleteHosts,
 } as const satisfies Readonly<Record<string, Operation>>

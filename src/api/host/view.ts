@@ -28,6 +28,7 @@ function shared({ node, instances }: SeenHost) {
     state: hostState(node),
     heard_at: timestamp(node.heartbeatAt),
     ...optionalTimestamp('cordoned_at', node.cordonedAt),
+    labels: node.labels,
     instances,
     memory_mb: node.memoryMb,
     used_memory_mb: node.usedMemoryMb,

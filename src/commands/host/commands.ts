@@ -2,6 +2,9 @@ import { entriesOf, one, succeeded } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
 import { ExplainedKind } from '../../client/explanation.ts'
 import { explain } from '../instance/explain-command.ts'
+import { labelsText } from '../../domain/host/labels.ts'
+import type { LabelChange } from '../../domain/host/labels.ts'
+import { CommandFailure } from '../command-failure.ts'
 import { ageText } from '../output.ts'
 import type { Column } from '../output.ts'
 import { queryOf, tellEach } from '../session.ts'
@@ -41,6 +44,12 @@ export function addHostCommands({ program, session }: CommandLine): void {
       })
   }
   host
+    .command('label <host> <changes...>')
+    .description(
+      'change labels of a host: key=value sets one, and key- removes it; they are for people alone',
+    )
+    .action(async (name: string, changes: readonly string[]) => label(await session(), name, changes))
+  host
     .command('remove <hosts...>')
     .description('remove hosts that have no instances and volumes, and lock them out')
     .action(async (names: readonly string[]) => {
@@ -58,6 +67,36 @@ async function invite(session: Session, { name }: { readonly name?: string }): P
   session.answer({ json: made, text: `npx roost join ${made.address} ${made.token}` })
 }
 
+async function label(session: Session, name: string, changes: readonly string[]): Promise<void> {
+  const body = [{ name, ...labelChange(changes) }]
+  const entry = one(await session.client.PUT('/v1/hosts/labels', { body }))
+  const text = labelsText(entry.labels)
+  session.answer({
+    json: entry,
+    text: text === '' ? `${entry.name} has no labels` : `${entry.name} has ${text}`,
+  })
+}
+
+/** Reads `key=value` and `key-`. Whether keys and values are good ones, the API says. */
+function labelChange(changes: readonly string[]): LabelChange {
+  const set = new Map<string, string>()
+  const remove = new Set<string>()
+  for (const change of changes) {
+    const [, key = '', value] = /^([^=]+?)(?:=(.*)|-)$/s.exec(change) ?? []
+    if (key === '') {
+      throw new CommandFailure(
+        `'${change}' is no change of a label: write key=value to set it, or key- to remove it`,
+      )
+    }
+    if (set.has(key) || remove.has(key)) {
+      throw new CommandFailure(`the label '${key}' is named twice: name it once`)
+    }
+    if (value === undefined) remove.add(key)
+    else set.set(key, value)
+  }
+  return { set: Object.fromEntries(set), remove: [...remove] }
+}
+
 async function list(session: Session, names: readonly string[]): Promise<void> {
   const nowMs = Date.now()
   const shape: readonly Column<Host>[] = [
@@ -70,6 +109,7 @@ async function list(session: Session, names: readonly string[]): Promise<void> {
     { title: 'INSTANCES', text: ({ instances }) => String(sum(Object.values(instances))) },
     { title: 'MEMORY MB', text: (host) => `${host.used_memory_mb} of ${host.memory_mb}` },
     { title: 'VOLUME MB', text: (host) => `${host.promised_volume_mb} of ${host.volume_mb}` },
+    { title: 'LABELS', text: ({ labels }) => labelsText(labels), shrinks: true },
     { title: 'HEARD', text: ({ heard_at: at }) => ageText(at, nowMs) },
   ]
   const params = { query: queryOf(names) }

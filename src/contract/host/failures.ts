@@ -36,6 +36,11 @@ export const hostFailures = {
     200,
     "The name '{value}' belongs to a host, or is in an open invitation",
   ),
+  tooManyHostLabels: failure(
+    ErrorCode.TooMany,
+    200,
+    "Host '{name}' would have more than {limit} labels: remove some first",
+  ),
   hostLive: failure(
     ErrorCode.OperationFailed,
     200,

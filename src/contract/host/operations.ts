@@ -1,7 +1,15 @@
 import { TokenScope, noScopeSuffices } from '../../domain/account/token-scope.ts'
+import { maxHostLabelLength, maxHostLabels } from '../../domain/host/labels.ts'
 import { noParameters } from '../fields.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
-import { explainedHost, hostDetails, invitation, invitationBody, removedHost } from './responses.ts'
+import {
+  explainedHost,
+  hostDetails,
+  invitation,
+  invitationBody,
+  labelBody,
+  removedHost,
+} from './responses.ts'
 
 const forAdministrators =
   'For administrators. To any other account it looks as if there were no hosts. A host is named by the id under ' +
@@ -77,6 +85,26 @@ export const uncordonHosts = defineOperation({
   place: 'host uncordon arguments',
   summary: 'Place new instances on hosts again',
   description: `Takes the cordon back. It changes nothing if there is none. ${forAdministrators}`,
+})
+
+export const labelHosts = defineOperation({
+  id: 'labelHosts',
+  method: 'PUT',
+  path: '/v1/hosts/labels',
+  localPath: '/v1/hosts/{object}/labels',
+  scope: Scope.Objects,
+  identifiedBy: ['name'],
+  tokenScopes: noScopeSuffices,
+  withinServices: false,
+  place: 'host label arguments',
+  body: labelBody,
+  query: noParameters,
+  dataKey: DataKey.Hosts,
+  entry: hostDetails,
+  summary: 'Change labels of hosts',
+  description:
+    `A host has at most ${maxHostLabels} labels, with keys and values of at most ${maxHostLabelLength} characters. They are for ` +
+    `people: no instance is placed by them. All other labels stay as they are. ${forAdministrators}`,
 })
 
 export const inviteHosts = defineOperation({

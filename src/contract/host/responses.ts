@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { partIdRule } from '../../domain/part-name.ts'
 import { HostState } from '../../domain/host/explanation.ts'
+import { hostLabelKey, hostLabelValue, maxHostLabels } from '../../domain/host/labels.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
 import { explanationFields } from '../explanation.ts'
 import { closed, count, optionalAll, statusSuccess, timestampField, vocabulary } from '../fields.ts'
@@ -31,6 +32,9 @@ const host = {
         'When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.',
     }),
   ),
+  labels: Type.Record(Type.String(), Type.String(), {
+    description: 'What administrators noted about it. Nothing is decided by them.',
+  }),
   instances: byState,
   memory_mb: count('Memory that its instances may take together.'),
   used_memory_mb: count('Memory of the instances that have a VM.'),
@@ -51,6 +55,25 @@ export const hostDetails = closed({
 })
 
 export const explainedHost = closed({ status: statusSuccess, ...host, ...explanationFields })
+
+const labelKey = Type.String({ pattern: hostLabelKey })
+
+export const labelBody = closed({
+  set: Type.Optional(
+    Type.Record(labelKey, Type.String({ pattern: hostLabelValue }), {
+      maxProperties: maxHostLabels,
+      additionalProperties: false,
+      description: 'Labels to be set; a label with one of these keys is replaced.',
+      'x-place': 'labels',
+    }),
+  ),
+  remove: Type.Optional(
+    Type.Array(labelKey, {
+      maxItems: maxHostLabels,
+      description: 'Keys of labels to be removed; one that is not there is no error.',
+    }),
+  ),
+})
 
 export const invitationBody = closed({
   name: Type.Optional(

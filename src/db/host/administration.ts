@@ -1,4 +1,5 @@
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
+import type { HostLabels } from '../../domain/host/labels.ts'
 import type { StateCounts } from '../../domain/instance/tally.ts'
 import { heldFootprintMb, promisedFootprintMb } from './memory.ts'
 import type { Database } from '../database.ts'
@@ -37,6 +38,7 @@ export interface NodeOverview {
   readonly released: boolean
   /** When an administrator cordoned the host. Null: new instances and volumes may be placed there. */
   readonly cordonedAt: Date | null
+  readonly labels: HostLabels
 }
 
 export type NodeRefusal = 'unknown' | 'live' | 'has-instances' | 'has-volumes'
@@ -68,6 +70,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
       'volumeMb',
       'heartbeatAt',
       'cordonedAt',
+      'labels',
       heldFootprintMb(eb).as('usedMemoryMb'),
       promisedFootprintMb(eb).as('promisedMemoryMb'),
       eb

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { HostLabels } from '../../domain/host/labels.ts'
 import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
 /** A host: the address of its agent and the network of its instances. */
@@ -36,6 +37,8 @@ export const Node = defineEntity({
      * Neither a heartbeat nor a release changes it.
      */
     cordonedAt: p.datetime(3).nullable(),
+    /** What administrators note about the host. Neither a heartbeat nor a release changes it. */
+    labels: p.json<HostLabels>().default('{}'),
     /** The time of the first heartbeat since the last silence. */
     heardSince: p.datetime(3).defaultRaw('now()'),
     /**

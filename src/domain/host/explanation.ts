@@ -1,3 +1,5 @@
+import { labelsText } from './labels.ts'
+import type { HostLabels } from './labels.ts'
 import { footprintMb, minGuestMemoryMb } from './memory-room.ts'
 import type { Explanation } from '../instance/explanation.ts'
 import { InstanceState } from '../instance/state.ts'
@@ -41,6 +43,7 @@ export interface ExplainedHost {
   readonly promisedMemoryMb: number
   /** When an administrator cordoned it. Absent: it is not cordoned. */
   readonly cordonedAtMs?: number
+  readonly labels: HostLabels
   /** The room for volumes, and the size of all volumes together. */
   readonly volumeMb: number
   readonly promisedMb: number
@@ -49,7 +52,7 @@ export interface ExplainedHost {
 /** Says whether a host is heard, what it has and how much room is left, and what that means. */
 export function explainHost(host: ExplainedHost): Explanation {
   const { now, next } = byState[host.state](host)
-  return { now: `${host.id} ${now}: ${tallyOf(host.instances)}; ${roomOf(host)}.`, next }
+  return { now: `${host.id}${labelled(host)} ${now}: ${tallyOf(host.instances)}; ${roomOf(host)}.`, next }
 }
 
 type Words = Pick<Explanation, 'now' | 'next'>
@@ -68,6 +71,11 @@ const byState = {
     next: `the next host that joins under the id ${id} takes over its ${counted(totalOf(instances), 'instance')}`,
   }),
 } satisfies Record<HostState, (host: ExplainedHost) => Words>
+
+function labelled({ labels }: ExplainedHost): string {
+  const text = labelsText(labels)
+  return text === '' ? '' : ` (${text})`
+}
 
 function roomOf({ usedMemoryMb, memoryMb, promisedMb, volumeMb }: ExplainedHost): string {
   return `${usedMemoryMb} of ${memoryMb} MiB of memory and ${promisedMb} of ${volumeMb} MiB for volumes are taken`

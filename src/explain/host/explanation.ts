@@ -5,13 +5,24 @@ import type { StateCounts } from '../../domain/instance/tally.ts'
 
 /** Explains a host by its row, and by how many of its instances are in each state. */
 export function hostExplanation(node: NodeOverview, instances: StateCounts): Explanation {
-  const { id, heartbeatAt, cordonedAt, memoryMb, usedMemoryMb, promisedMemoryMb, volumeMb, promisedMb } = node
+  const {
+    id,
+    heartbeatAt,
+    cordonedAt,
+    memoryMb,
+    usedMemoryMb,
+    promisedMemoryMb,
+    volumeMb,
+    promisedMb,
+    labels,
+  } = node
   return explainHost({
     id,
     state: hostState(node),
     heartbeatAtMs: heartbeatAt.getTime(),
     ...(cordonedAt !== null && { cordonedAtMs: cordonedAt.getTime() }),
     instances,
+    labels,
     memoryMb,
     usedMemoryMb,
     promisedMemoryMb,

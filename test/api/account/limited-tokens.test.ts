@@ -52,6 +52,7 @@ const ofAccount = new Set([
   'explainHosts',
   'cordonHosts',
   'uncordonHosts',
+  'labelHosts',
   'deleteHosts',
 ])
 

@@ -90,6 +90,7 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   explainHosts: [Read, Operate],
   cordonHosts: [],
   uncordonHosts: [],
+  labelHosts: [],
   inviteHosts: [],
   deleteHosts: [],
 }

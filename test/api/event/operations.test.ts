@@ -89,6 +89,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   explainHosts: nothing,
   cordonHosts: nothing,
   uncordonHosts: nothing,
+  labelHosts: nothing,
   inviteHosts: nothing,
   deleteHosts: nothing,
 }

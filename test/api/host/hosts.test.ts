@@ -107,8 +107,68 @@ describe('hosts over the API', () => {
     }
   })
 
+  it('have labels, which are set and removed one by one and shown', async () => {
+    const change = async (body: object) => await admin.api.one('labelHosts', { object: 'local', body })
+    assert.deepEqual((await admin.api.one('getHosts', { object: 'local' })).labels, {})
+    assertShows(await change({ set: { zone: 'a', disk: 'nvme', spare: '' } }), {
+      status: 'success',
+      name: 'local',
+      labels: { disk: 'nvme', spare: '', zone: 'a' },
+    })
+    assert.deepEqual((await change({ set: { zone: 'b' }, remove: ['spare', 'absent'] })).labels, {
+      disk: 'nvme',
+      zone: 'b',
+    })
+    const { now } = await admin.api.one('explainHosts', { object: 'local' })
+    assert.match(now, /^local \(disk=nvme, zone=b\) is live: /)
+    const listed = await admin.api.call('getHosts')
+    assert.deepEqual(
+      listed.map(({ labels }) => labels),
+      [{}, { disk: 'nvme', zone: 'b' }],
+    )
+    assert.ok(api.logLines.some((line) => line.includes('the labels of a host were changed')))
+  })
+
+  it('have a bound of labels, of their length and of their characters', async () => {
+    const numbered = (count: number, first = 0) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${first + index}`, 'x'.repeat(63)]))
+    await admin.api.one('labelHosts', {
+      object: 'local',
+      body: { remove: ['disk', 'zone'], set: numbered(16) },
+    })
+    const { entries } = await admin.api.attempt('labelHosts', {
+      object: 'local',
+      body: { set: numbered(1, 16) },
+    })
+    assert.partialDeepStrictEqual(entries, [
+      { name: 'local', error: 5, message: "Host 'local' would have more than 16 labels: remove some first" },
+    ])
+    for (const body of [
+      { set: numbered(17) },
+      { set: { a: 'x'.repeat(64) } },
+      { set: { a: 'two words' } },
+      { set: { a: 1 } },
+      { set: { ['a'.repeat(64)]: '' } },
+      { set: { A: '' } },
+      { set: { 'a-': '' } },
+      { remove: ['-a'] },
+      { labels: {} },
+    ]) {
+      const answer = await api.send({
+        method: 'PUT',
+        path: '/v1/hosts/local/labels',
+        token: admin.token,
+        body,
+      })
+      assert.equal(answer.status, 400, JSON.stringify(body))
+    }
+    const { labels } = await admin.api.one('getHosts', { object: 'local' })
+    assert.deepEqual(labels, numbered(16))
+    await admin.api.one('labelHosts', { object: 'local', body: { remove: Object.keys(labels) } })
+  })
+
   it('look to everybody else as if there were none', async () => {
-    for (const id of ['getHosts', 'explainHosts', 'cordonHosts', 'uncordonHosts'] as const) {
+    for (const id of ['getHosts', 'explainHosts', 'cordonHosts', 'uncordonHosts', 'labelHosts'] as const) {
       if (id === 'getHosts' || id === 'explainHosts') assert.deepEqual(await user.api.call(id), [])
       const { entries, status } = await user.api.attempt(id, { object: 'local' })
       assert.equal(status, 'error')

@@ -230,6 +230,32 @@ describe('commands about hosts', () => {
     assert.equal((await roost.run(['host', 'uncordon', 'local'])).out, 'local is uncordoned\n')
   })
 
+  it('label sets and removes labels, and says what is no change of one', async () => {
+    const labelled = await roost.run(['host', 'label', 'local', 'disk=nvme', 'url=a/b:c', 'spare='])
+    assert.equal(labelled.out, 'local has disk=nvme, spare=, url=a/b:c\n', labelled.err)
+    assert.match(
+      (await roost.run(['host', 'list'])).out,
+      /LABELS .*\nlocal .* disk=nvme, spare=, url=a\/b:c /,
+    )
+    assert.match(
+      (await roost.run(['host', 'show', 'local'])).out,
+      /^local \(disk=nvme, spare=, url=a\/b:c\) is live: /,
+    )
+    const json = await roost.run(['--json', 'host', 'label', 'local', 'spare-', 'url-'])
+    assert.deepEqual(JSON.parse(json.out).labels, { disk: 'nvme' })
+    assert.equal((await roost.run(['host', 'label', 'local', 'disk-'])).out, 'local has no labels\n')
+    for (const [changes, said] of [
+      [['disk'], /'disk' is no change of a label: write key=value to set it, or key- to remove it/],
+      [['=nvme'], /'=nvme' is no change of a label/],
+      [['disk=a', 'disk-'], /the label 'disk' is named twice/],
+      [['Disk=a'], /Disk/],
+    ] as const) {
+      const refused = await roost.run(['host', 'label', 'local', ...changes])
+      assert.notEqual(refused.code, 0)
+      assert.match(refused.err, said)
+    }
+  })
+
   it('remove takes an invitation back, and says why a host is not removed', async () => {
     await roost.run(['host', 'invite', '--name', 'cellar'])
     const removed = await roost.run(['host', 'remove', 'cellar'])

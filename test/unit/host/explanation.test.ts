@@ -7,6 +7,7 @@ const host: ExplainedHost = {
   state: HostState.Live,
   heartbeatAtMs: Date.parse('2026-01-02T03:04:05Z'),
   instances: { running: 2, standby: 1 },
+  labels: {},
   memoryMb: 1_000,
   usedMemoryMb: 384,
   promisedMemoryMb: 600,
@@ -20,6 +21,11 @@ describe('the explanation of a host', () => {
       now: 'attic is live: 2 instances run, 1 sleeps; 384 of 1000 MiB of memory and 100 of 500 MiB for volumes are taken.',
       next: 'further instances are placed and started there as long as they fit: 616 MiB of memory are left',
     })
+  })
+
+  it('has the labels of the host behind its name', () => {
+    const { now } = explainHost({ ...host, labels: { disk: 'nvme', spare: '' } })
+    assert.match(now, /^attic \(disk=nvme, spare=\) is live: /)
   })
 
   it('says that not even the smallest instance starts if less memory than that is left', () => {

@@ -16,6 +16,7 @@ import { Migration20261127090000_mesh } from './20261127090000-mesh.ts'
 import { Migration20261127100000_placements } from './20261127100000-placements.ts'
 import { Migration20261127110000_names_across_hosts } from './20261127110000-names-across-hosts.ts'
 import { Migration20261127150000_workers } from './20261127150000-workers.ts'
+import { Migration20261128010000_host_labels } from './20261128010000-host-labels.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -39,4 +40,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261127100000_placements', class: Migration20261127100000_placements },
   { name: 'Migration20261127110000_names_across_hosts', class: Migration20261127110000_names_across_hosts },
   { name: 'Migration20261127150000_workers', class: Migration20261127150000_workers },
+  { name: 'Migration20261128010000_host_labels', class: Migration20261128010000_host_labels },
 ]
