@@ -15,6 +15,10 @@ import { benchAutoscale } from './autoscale.ts'
 import { benchCertificates } from './certificates.ts'
 import { benchGateway } from './gateway/bench-gateway.ts'
 import { benchCores } from './gateway/cores.ts'
+import { benchHosts } from './hosts.ts'
+import { readHostsOptions } from './hosts/load-options.ts'
+import type { HostsOptions } from './hosts/load-options.ts'
+import { startProductionTemporal } from './hosts/production-temporal.ts'
 import { benchLifecycle } from './lifecycle-rate.ts'
 import { describeMachine } from './machine.ts'
 import { proportionalBytes, residentBytes } from './memory.ts'
@@ -46,7 +50,8 @@ const accelerator = process.env['ROOST_ACCEL'] === 'kvm' ? 'kvm' : 'tcg'
 const pretended = { ROOST_VMM: 'fake' }
 type SectionName = ReturnType<typeof sectionsNamed>[number]
 
-async function main(names: readonly string[]): Promise<void> {
+async function main(args: readonly string[]): Promise<void> {
+  const { options, names } = readHostsOptions(args)
   const sections = sectionsNamed(names)
   const wants = (name: SectionName) => sections.includes(name)
   printSection(describeMachine(accelerator))
@@ -101,6 +106,19 @@ async function main(names: readonly string[]): Promise<void> {
     await withStack(pretended, async (stack) => {
       printSection(await benchScale(stack, await digestOf(stack, 'hello')))
     })
+  }
+  if (wants('hosts')) await hosts(options)
+}
+
+async function hosts(options: HostsOptions): Promise<void> {
+  const temporal = options.temporal === 'postgres' ? await startProductionTemporal() : undefined
+  try {
+    const env = { ...pretended, ...(temporal && { TEMPORAL_ADDRESS: temporal.address }) }
+    await withStack(env, async (stack) => {
+      await benchHosts(stack, await digestOf(stack, 'hello'), { options, ...(temporal && { temporal }) })
+    })
+  } finally {
+    await temporal?.stop()
   }
 }
 

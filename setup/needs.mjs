@@ -70,6 +70,8 @@ export const benchSections = {
   rollout: stack,
   neighbours: stack,
   scale: stackWithoutMachines,
+  // It can measure with Temporal's production server, too.
+  hosts: [...stackWithoutMachines, 'temporalServer'],
 }
 
 /**
@@ -87,6 +89,18 @@ export function sectionsNamed(names) {
 }
 
 /**
+ * The names of sections among the arguments of the benchmark. The others are options of sections, such as
+ * `--hosts 20`; each has a value.
+ * @param {readonly string[]} args
+ * @returns {string[]}
+ */
+function sectionsIn(args) {
+  const isOption = (text) => text !== undefined && text.startsWith('--')
+  const isValue = (index) => isOption(args[index - 1]) && !args[index - 1].includes('=')
+  return args.filter((text, index) => !isOption(text) && !isValue(index))
+}
+
+/**
  * The needs for the arguments `--parts`, `--host`, `--tests`, `--bench [section ...]`, or none for the
  * embedded stack. A stack that further hosts may join needs what connects the machines.
  * @param {readonly string[]} args
@@ -95,7 +109,9 @@ export function sectionsNamed(names) {
  */
 export function needsOf([form, ...names], env = {}) {
   const wanted =
-    form === '--bench' ? sectionsNamed(names).flatMap((name) => benchSections[name]) : forms[form ?? '']
+    form === '--bench'
+      ? sectionsNamed(sectionsIn(names)).flatMap((name) => benchSections[name])
+      : forms[form ?? '']
   if (wanted === undefined)
     throw new Error(`${form} is not known; there are --parts, --host, --tests and --bench [section ...].`)
   const isJoined = form === undefined && Boolean(env.ROOST_HOSTS_ADDRESS)
