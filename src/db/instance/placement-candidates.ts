@@ -17,8 +17,8 @@ export interface PlacementGroup {
 }
 
 /**
- * A locked host. At first sleeping instances count for `roomMb` as if they ran, because that is a quick
- * query. If no host has enough room then, `measureRoom` makes the number exact.
+ * A host that may be chosen. At first sleeping instances count for `roomMb` as if they ran, because that is
+ * a quick query. If no host has enough room then, `measureRoom` makes the number exact.
  */
 export interface Candidate extends PlacementHost {
   readonly subnet: string
@@ -27,29 +27,28 @@ export interface Candidate extends PlacementHost {
   readonly isAlone: boolean
 }
 
-/** Locks and reads the hosts that may be chosen. There is at least one; otherwise this throws `Refused`. */
-export async function lockCandidates(
-  db: Db,
-  {
-    only,
-    group,
-  }: {
-    /** The volume whose host alone may be chosen. */
-    readonly only?: { readonly name: string; readonly nodeId: string } | undefined
-    readonly group?: PlacementGroup | undefined
-  },
-): Promise<readonly Candidate[]> {
+/** Which hosts may be chosen, and what is counted on them. */
+export interface CandidatesWanted {
+  /** The volume whose host alone may be chosen. */
+  readonly only?: { readonly name: string; readonly nodeId: string } | undefined
+  readonly group?: PlacementGroup | undefined
+}
+
+/** The ids of the hosts that may be chosen. There is at least one; otherwise this throws `Refused`. */
+export async function openHosts(db: Db, { only }: CandidatesWanted): Promise<readonly string[]> {
   const open = await db
     .selectFrom('nodes')
     .select('id')
-    .where('heartbeatAt', '>', ago(nodeSilentAfterMs))
-    .where('cordonedAt', 'is', null)
+    .where(isOpen)
     .$if(only !== undefined, (query) => query.where('id', '=', only!.nodeId))
     .orderBy('id')
-    .forUpdate()
     .execute()
-  if (open.length > 0) return readCandidates(db, { locked: open, group })
+  if (open.length > 0) return open.map(({ id }) => id)
   throw new Refused(only === undefined ? await noNode(db) : await closedHost(db, only))
+}
+
+function isOpen(eb: ExpressionBuilder<Tables, 'nodes'>) {
+  return eb.and([eb('heartbeatAt', '>', ago(nodeSilentAfterMs)), eb('cordonedAt', 'is', null)])
 }
 
 async function closedHost(
@@ -82,16 +81,15 @@ async function hasLiveCordoned(db: Db, nodeId?: string): Promise<boolean> {
 }
 
 /**
- * Reads the locked hosts in a statement of its own, because a statement that waits for locks sums up rows as
- * they were before it waited. Instances and volumes that are deleted but not yet removed still hold their
- * room, so they count.
+ * Reads those of the hosts that may still be chosen, by id. Instances and volumes that are deleted but not
+ * yet removed still hold their room, so they count. With `locked`, also locks the rows until the commit, so
+ * that the hosts are neither cordoned nor removed before it. Whoever counts on the sums holds the hosts' locks of
+ * `LockSet.Placements` already: a statement that waits for rows sums up what was there before it waited.
  */
-async function readCandidates(
+export async function readCandidates(
   db: Db,
-  {
-    locked,
-    group,
-  }: { readonly locked: readonly { readonly id: string }[]; readonly group: PlacementGroup | undefined },
+  ids: readonly string[],
+  { group, locked }: { readonly group: PlacementGroup | undefined; readonly locked: boolean },
 ): Promise<readonly Candidate[]> {
   return db
     .selectFrom('nodes')
@@ -132,8 +130,10 @@ async function readCandidates(
         .$castTo<boolean>()
         .as('isAlone'),
     ])
-    .where('id', '=', anyOf(locked.map(({ id }) => id)))
+    .where('id', '=', anyOf(ids))
+    .where(isOpen)
     .orderBy('id')
+    .$if(locked, (query) => query.forNoKeyUpdate('nodes'))
     .execute()
 }
 

@@ -1,5 +1,4 @@
 import { footprintMb } from '../../domain/host/memory-room.ts'
-import { chooseHosts } from '../../domain/host/placement.ts'
 import type {
   ChosenHost,
   PlacementLack,
@@ -11,7 +10,7 @@ import { Refused } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import type { Db } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
-import { lockCandidates, measureRoom } from './placement-candidates.ts'
+import { beginHolding, holdHosts, releaseHosts } from './held-hosts.ts'
 import type { Candidate, PlacementGroup } from './placement-candidates.ts'
 
 /** The placement of a new instance: its host, why that was chosen, and its private address there. */
@@ -47,20 +46,24 @@ const addressWindow = 256
 
 /**
  * Places `count` instances as `chooseHosts` decides, and takes their addresses. If the volume exists already,
- * only its host is chosen. The hosts' rows are locked in a fixed order until the commit, so that neither an
- * address nor room is given out twice. Throws `Refused`.
+ * only its host is chosen. The chosen hosts are held until the commit (`holdHosts`), so that neither
+ * an address nor room is given out twice. Throws `Refused`.
  */
 export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<readonly Placement[]> {
   const { count, memoryMb, vcpus, starting, volume, group } = wanted
-  const locked = await lockCandidates(db, { only: existingIn(volume), group })
-  const candidates = starting ? await measureRoom(db, locked, footprintMb(memoryMb) * count) : locked
   const made = volume !== undefined && 'made' in volume ? volume.made.sizeMb : undefined
   const wish: PlacementWish = {
     instance: { memoryMb, vcpus, starts: starting },
     ...(made !== undefined && { volumeMb: made }),
   }
-  const choice = chooseHosts(candidates, wish, count)
-  if (!choice.ok) throw new Refused(refusalOf(choice.lack, candidates, { wish, count }))
+  const choice = await holdHosts(db, {
+    wish,
+    count,
+    only: existingIn(volume),
+    group,
+    ...(starting && { startingMb: footprintMb(memoryMb) * count }),
+  })
+  if (!choice.ok) throw new Refused(refusalOf(choice.lack, choice.candidates, { wish, count }))
   const placements: Placement[] = []
   for (const onHost of Map.groupBy(choice.chosen, ({ host }) => host.id).values()) {
     const addresses = await takeAddresses(db, onHost[0]!.host, onHost.length)
@@ -87,24 +90,27 @@ function placed(
 
 /**
  * Places one more instance that starts now. If the host that `chooseHosts` decides for has no free address,
- * the next one is chosen. Locks like `placeInstances`. Throws `Refused` if no host may be chosen.
+ * the next one is chosen. Holds hosts like `placeInstances`. Throws `Refused` if no host may be chosen.
  */
 export async function placeWithRoom(
   db: Db,
   { memoryMb, vcpus, group }: WantedInstance,
 ): Promise<Placement | RoomRefusal> {
   const neededMb = footprintMb(memoryMb)
-  const all = await measureRoom(db, await lockCandidates(db, { group }), neededMb)
-  let left = all
-  while (left.length > 0) {
-    const choice = chooseHosts(left, { instance: { memoryMb, vcpus, starts: true } }, 1)
-    if (!choice.ok) break
+  const wish = { instance: { memoryMb, vcpus, starts: true } }
+  const except: string[] = []
+  let roomiestMb = 0
+  await beginHolding(db)
+  for (;;) {
+    const choice = await holdHosts(db, { wish, count: 1, group, startingMb: neededMb, except })
+    roomiestMb = Math.max(roomiestMb, roomiest(choice.candidates))
+    if (!choice.ok) return { neededMb, roomiestMb }
     const [chosen] = choice.chosen
     const [privateIp] = (await takeAddresses(db, chosen!.host, 1)) ?? []
     if (privateIp !== undefined) return placed(chosen!, privateIp)
-    left = left.filter(({ id }) => id !== chosen!.host.id)
+    await releaseHosts(db)
+    except.push(chosen!.host.id)
   }
-  return { neededMb, roomiestMb: roomiest(all) }
 }
 
 /** No host has enough memory, or those that have enough have no free address. */
@@ -115,14 +121,11 @@ export interface RoomRefusal {
   readonly roomiestMb: number
 }
 
-/**
- * Chooses the host of a new volume. Its row stays locked until the commit. Throws `Refused`.
- */
+/** Chooses the host of a new volume and holds it until the commit. Throws `Refused`. */
 export async function placeVolume(db: Db, sizeMb: number): Promise<string> {
-  const candidates = await lockCandidates(db, {})
   const wish = { volumeMb: sizeMb }
-  const choice = chooseHosts(candidates, wish, 1)
-  if (!choice.ok) throw new Refused(refusalOf(choice.lack, candidates, { wish, count: 1 }))
+  const choice = await holdHosts(db, { wish, count: 1 })
+  if (!choice.ok) throw new Refused(refusalOf(choice.lack, choice.candidates, { wish, count: 1 }))
   return choice.chosen[0]!.host.id
 }
 

@@ -14,6 +14,7 @@ import { createdEvents } from '../instance/created-events.ts'
 import { configurationOf } from '../instance/change.ts'
 import { chooseNames, newInstanceRow } from '../instance/new-instances.ts'
 import type { NewInstances } from '../instance/new-instances.ts'
+import { holdEveryHost } from '../instance/held-hosts.ts'
 import { placeInstances } from '../instance/placement.ts'
 import { instanceColumns } from '../instance/row.ts'
 import type { InstanceRow } from '../instance/row.ts'
@@ -127,6 +128,7 @@ async function create(
     .returning(rolloutColumns)
     .executeTakeFirstOrThrow()
   const instances: InstanceRow[] = []
+  if (replaced.length > 1) await holdEveryHost(db)
   for (const one of replaced) instances.push(await insertNext(db, deps, { rollout, one }))
   await db
     .updateTable('services')

@@ -5,6 +5,7 @@ import { RolloutPhase, isEnded } from '../../domain/rollout/phase.ts'
 import type { RolloutProgress } from '../../domain/rollout/progress.ts'
 import { beginCounting } from '../../domain/rollout/traffic.ts'
 import { insertClone } from '../autoscale/clone-insert.ts'
+import { holdEveryHost } from '../instance/held-hosts.ts'
 import type { Database } from '../database.ts'
 import type { CreateInstancesDeps } from '../instance/create.ts'
 import type { InstanceRow } from '../instance/row.ts'
@@ -93,6 +94,7 @@ async function grow(
   )
   if (master === undefined) return []
   const writer = { secretBox: deps.secretBox, randomSuffix: deps.randomSuffix ?? randomSuffix }
+  if (count > 1) await holdEveryHost(db)
   for (let index = 0; index < count; index++) {
     const made = await insertClone(db, writer, { user, serviceUuid: service.uuid, masterUuid: master.uuid })
     if (typeof made === 'object' && 'refusal' in made) {

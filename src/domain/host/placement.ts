@@ -111,6 +111,30 @@ export function chooseHosts<Host extends PlacementHost>(
   return { ok: true, chosen }
 }
 
+/**
+ * The hosts for one wish in the order of preference, at most `most`. Each but the first is chosen as if those
+ * before it had got something as large. So if other placements have some of these hosts right now, the first
+ * that is left is the one that would be chosen after them. What they place is never of the same service,
+ * because a user's placements run one after the other. Empty: no host has room.
+ */
+export function preferHosts<Host extends PlacementHost>(
+  hosts: readonly Host[],
+  wish: PlacementWish,
+  most: number,
+): readonly ChosenHost<Host>[] {
+  const preferred = new Map<string, ChosenHost<Host>>()
+  let present: readonly Host[] = hosts
+  while (preferred.size < most) {
+    const choice = chooseHost(present, wish)
+    if (typeof choice === 'string' || preferred.has(choice.host.id)) break
+    preferred.set(choice.host.id, choice)
+    present = present.map((host) =>
+      host.id === choice.host.id ? { ...withWish(host, wish), alike: host.alike } : host,
+    )
+  }
+  return [...preferred.values()]
+}
+
 function chooseHost<Host extends PlacementHost>(
   hosts: readonly Host[],
   wish: PlacementWish,

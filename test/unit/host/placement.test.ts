@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { footprintMb } from '../../../src/domain/host/memory-room.ts'
-import { chooseHosts, vcpusPerProcessor } from '../../../src/domain/host/placement.ts'
+import { chooseHosts, preferHosts, vcpusPerProcessor } from '../../../src/domain/host/placement.ts'
 import type { PlacementHost, PlacementWish } from '../../../src/domain/host/placement.ts'
 
 const empty: PlacementHost = {
@@ -296,5 +296,32 @@ describe('the choice of hosts, whatever they have', () => {
         assert.ok(used(choice.chosen[0]!.host) <= least + 1e-9)
       }),
     )
+  })
+})
+
+describe('the order of preference', () => {
+  const idsOf = (differing: Differing, most = 8) =>
+    preferHosts(hostsOf(differing), starting, most).map(({ host }) => host.id)
+
+  it('begins with the host that is chosen, and goes on with the one that is chosen after it', () => {
+    assert.deepEqual(idsOf({ a: { promisedMemoryMb: 150 }, b: {}, c: { promisedMemoryMb: 100 } }), [
+      'b',
+      'c',
+      'a',
+    ])
+    assert.deepEqual(idsOf({ a: {}, b: {}, c: {} }, 2), ['a', 'b'])
+  })
+
+  it('leaves a service spread: who has none of its instances comes first, whoever else is placed there', () => {
+    assert.deepEqual(idsOf({ a: { alike: 1 }, b: { promisedMemoryMb: 700 } }), ['b'])
+  })
+
+  it('ends where a host before would be chosen again: waiting for it is better then', () => {
+    assert.deepEqual(idsOf({ a: {}, b: { promisedMemoryMb: 500 } }), ['a'])
+  })
+
+  it('has no host without room', () => {
+    assert.deepEqual(idsOf({ a: { roomMb: 199 }, b: { roomMb: 200 } }), ['b'])
+    assert.deepEqual(idsOf({ a: { roomMb: 199 } }), [])
   })
 })
