@@ -15,14 +15,14 @@ export const hostFailures = {
   allHostsCordoned: failure(
     ErrorCode.NoneFree,
     200,
-    "No host takes anything new now, because administrators cordoned all that answer: try again later, or ask them for 'roost admin node uncordon'",
+    "No host takes anything new now, because administrators cordoned all that answer: try again later, or ask them for 'roost host uncordon'",
     true,
   ),
   volumeHostCordoned: failure(
     ErrorCode.CannotBeUsed,
     200,
     "Volume '{name}' is on host '{host}', which takes no new instance, because an administrator cordoned it: try again later, " +
-      "or ask for 'roost admin node uncordon {host}'",
+      "or ask for 'roost host uncordon {host}'",
     true,
   ),
   noHostsAddress: failure(

@@ -94,7 +94,7 @@ function placing({ id, memoryMb, usedMemoryMb, instances, cordonedAtMs }: Explai
       count === 0 ? 'it has none' : `${counted(count, 'instance')} ${count === 1 ? 'goes' : 'go'} on`
     return (
       `no new instances are placed here, because an administrator cordoned it at ${timeOf(cordonedAtMs)}; ${rest}, and ` +
-      `\`roost admin node uncordon ${id}\` permits new ones again`
+      `\`roost host uncordon ${id}\` permits new ones again`
     )
   }
   const leftMb = Math.max(0, memoryMb - usedMemoryMb)

@@ -70,7 +70,7 @@ describe('hosts over the API', () => {
       )
       const message =
         'No host takes anything new now, because administrators cordoned all that answer: try again later, or ask them for ' +
-        "'roost admin node uncordon'"
+        "'roost host uncordon'"
       for (const [id, body] of [
         ['createInstances', { image: 'hello' }],
         ['createVolumes', { size_mb: 8 }],

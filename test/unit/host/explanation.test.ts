@@ -67,7 +67,7 @@ describe('the explanation of a host', () => {
     assert.equal(
       next(),
       'no new instances are placed here, because an administrator cordoned it at 2026-01-02T03:00:00.000Z; ' +
-        '3 instances go on, and `roost admin node uncordon attic` permits new ones again',
+        '3 instances go on, and `roost host uncordon attic` permits new ones again',
     )
     assert.match(next({ instances: { running: 1 } }), /; 1 instance goes on, and /)
     assert.match(next({ instances: {} }), /; it has none, and /)
