@@ -14059,6 +14059,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14128,6 +14132,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14217,6 +14225,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14286,6 +14298,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14375,6 +14391,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14444,6 +14464,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14533,6 +14557,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14774,6 +14802,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */

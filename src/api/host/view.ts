@@ -33,6 +33,8 @@ function shared({ node, instances }: SeenHost) {
     memory_mb: node.memoryMb,
     used_memory_mb: node.usedMemoryMb,
     promised_memory_mb: node.promisedMemoryMb,
+    ...(node.cpus !== null && { cpus: node.cpus }),
+    promised_vcpus: node.promisedVcpus,
     volumes: node.volumes,
     volume_mb: node.volumeMb,
     promised_volume_mb: node.promisedMb,

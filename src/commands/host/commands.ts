@@ -1,6 +1,7 @@
 import { entriesOf, one, succeeded } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
 import { ExplainedKind } from '../../client/explanation.ts'
+import { vcpusPerProcessor } from '../../domain/host/placement.ts'
 import { explain } from '../instance/explain-command.ts'
 import { labelsText } from '../../domain/host/labels.ts'
 import type { LabelChange } from '../../domain/host/labels.ts'
@@ -108,12 +109,18 @@ async function list(session: Session, names: readonly string[]): Promise<void> {
     { title: 'VERSION', text: ({ version }) => version },
     { title: 'INSTANCES', text: ({ instances }) => String(sum(Object.values(instances))) },
     { title: 'MEMORY MB', text: (host) => `${host.used_memory_mb} of ${host.memory_mb}` },
+    { title: 'VCPUS', text: vcpusText },
     { title: 'VOLUME MB', text: (host) => `${host.promised_volume_mb} of ${host.volume_mb}` },
     { title: 'LABELS', text: ({ labels }) => labelsText(labels), shrinks: true },
     { title: 'HEARD', text: ({ heard_at: at }) => ageText(at, nowMs) },
   ]
   const params = { query: queryOf(names) }
   session.list(succeeded(await session.client.GET('/v1/hosts', { params })), shape)
+}
+
+/** The vCPUs that are promised, and how many may be until the host counts as full. */
+function vcpusText({ cpus, promised_vcpus: vcpus }: Host): string {
+  return cpus === undefined ? String(vcpus) : `${vcpus} of ${cpus * vcpusPerProcessor}`
 }
 
 function sum(numbers: readonly number[]): number {

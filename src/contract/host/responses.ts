@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { partIdRule } from '../../domain/part-name.ts'
+import { vcpusPerProcessor } from '../../domain/host/placement.ts'
 import { HostState } from '../../domain/host/explanation.ts'
 import { hostLabelKey, hostLabelValue, maxHostLabels } from '../../domain/host/labels.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
@@ -39,6 +40,10 @@ const host = {
   memory_mb: count('Memory that its instances may take together.'),
   used_memory_mb: count('Memory of the instances that have a VM.'),
   promised_memory_mb: count('Memory that is needed if all its instances that are not stopped run at once.'),
+  cpus: Type.Optional(count('Processors of the machine. Absent: its agent does not tell.')),
+  promised_vcpus: count(
+    `vCPUs of its instances that are not stopped. One processor may be promised to ${vcpusPerProcessor} of them.`,
+  ),
   volumes: count('Volumes, with those that are being deleted.'),
   volume_mb: count('Room for volumes.'),
   promised_volume_mb: count('Size of all its volumes.'),

@@ -1,7 +1,7 @@
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { HostLabels } from '../../domain/host/labels.ts'
 import type { StateCounts } from '../../domain/instance/tally.ts'
-import { heldFootprintMb, promisedFootprintMb } from './memory.ts'
+import { heldFootprintMb, promisedFootprintMb, promisedVcpus } from './memory.ts'
 import type { Database } from '../database.ts'
 import { anyOf } from '../sql/lists.ts'
 import { ago, now } from '../sql/time.ts'
@@ -23,6 +23,10 @@ export interface NodeOverview {
   readonly promisedMemoryMb: number
   /** The memory that all VMs of the host may take together. */
   readonly memoryMb: number
+  /** The vCPUs of the instances that are not stopped. */
+  readonly promisedVcpus: number
+  /** The processors of the machine. Null: its agent does not tell. */
+  readonly cpus: number | null
   readonly subnet: string
   /** The number of instances, including those that are being deleted. */
   readonly instances: number
@@ -66,6 +70,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
       'version',
       'accelerator',
       'memoryMb',
+      'cpus',
       'subnet',
       'volumeMb',
       'heartbeatAt',
@@ -73,6 +78,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
       'labels',
       heldFootprintMb(eb).as('usedMemoryMb'),
       promisedFootprintMb(eb).as('promisedMemoryMb'),
+      promisedVcpus(eb).as('promisedVcpus'),
       eb
         .selectFrom('instances')
         .whereRef('nodeId', '=', 'nodes.id')

@@ -11,11 +11,14 @@ import { total } from '../sum.ts'
  * counts it. Callers may leave out some of these instances.
  */
 function footprints(eb: ExpressionBuilder<Tables, 'nodes'>) {
+  return unstopped(eb).select((of) => footprintSum(of).as('mb'))
+}
+
+function unstopped(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return eb
     .selectFrom('instances')
     .whereRef('instances.nodeId', '=', 'nodes.id')
     .where('instances.state', '<>', constant(InstanceState.Stopped))
-    .select((of) => footprintSum(of).as('mb'))
 }
 
 /** The sum of what `footprintMb` counts for each of the instances that a query selects. */
@@ -30,6 +33,14 @@ export function footprintSum(eb: ExpressionBuilder<Tables, 'instances'>) {
  */
 export function promisedFootprintMb(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return footprints(eb).$asScalar().$notNull()
+}
+
+/** The vCPUs of all instances of a host that are not stopped. */
+export function promisedVcpus(eb: ExpressionBuilder<Tables, 'nodes'>) {
+  return unstopped(eb)
+    .select((of) => total(of, 'instances.vcpus').as('vcpus'))
+    .$asScalar()
+    .$notNull()
 }
 
 /**

@@ -40,6 +40,8 @@ describe('hosts over the API', () => {
       instances: { stopped: 1, standby: 2 },
       memory_mb: 65_536,
       used_memory_mb: 0,
+      cpus: undefined,
+      promised_vcpus: 2,
       accelerator: 'fake',
     })
     const shown = (await api.send({ path: '/v1/hosts', token: admin.token })).text
