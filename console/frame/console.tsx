@@ -9,8 +9,6 @@ import { configurations } from '../autoscale/configurations.ts'
 import { ScalePage } from '../autoscale/create-page.tsx'
 import { ScaledServicePage } from '../autoscale/service-page.tsx'
 import { forgetEvents, keepLive } from '../event/live.ts'
-import { hosts } from '../host/hosts.ts'
-import { HostsPage } from '../host/hosts-page.tsx'
 import { CreatePage } from '../instance/create-page.tsx'
 import { InstancePage } from '../instance/instance-page.tsx'
 import { InstancesPage } from '../instance/list-page.tsx'
@@ -27,7 +25,7 @@ import { isPresent } from './presence.ts'
 import { Toasts } from './toasts.tsx'
 
 /** What is read only when a page shows it. */
-const onDemand = [tokens, hosts, configurations]
+const onDemand = [tokens, configurations]
 
 const signedInToken = computed(() => who.value?.token.uuid)
 
@@ -72,7 +70,6 @@ function PresentPage(): VNode {
     return <ScaledServicePage key={object} uuid={object} />
   }
   if (page === 'account' && object === undefined) return <AccountPage />
-  if (page === 'hosts' && object === undefined) return <HostsPage />
   return (page === undefined ? undefined : objectPage(page, object, part)) ?? <NotFound />
 }
 

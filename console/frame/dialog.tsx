@@ -21,11 +21,13 @@ export function Dialog(props: {
   )
 }
 
-/** Asks before something that can not be taken back. */
+/** Asks before something that can not be taken back, or that reaches further than it seems. */
 export function Confirmation(props: {
   readonly title: string
   readonly text: ComponentChildren
   readonly action: string
+  /** Whether it can be taken back. */
+  readonly isMild?: boolean
   readonly onConfirm: () => void
   readonly onClose: () => void
 }): VNode {
@@ -38,7 +40,7 @@ export function Confirmation(props: {
         </button>
         <button
           type="button"
-          class="button danger main"
+          class={props.isMild === true ? 'button main' : 'button danger main'}
           onClick={() => {
             props.onClose()
             props.onConfirm()

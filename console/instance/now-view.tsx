@@ -1,5 +1,6 @@
 import type { VNode } from 'preact'
 import { one } from '../../src/client/answers.ts'
+import { who } from '../account/session.ts'
 import { api } from '../frame/api.ts'
 import { Fact } from '../frame/facts.tsx'
 import { addressOf } from '../frame/place.ts'
@@ -20,14 +21,15 @@ export function InstanceNow({ instance }: { readonly instance: Instance }): VNod
     <>
       <Why {...explained} />
       <section class="card" aria-label="Facts">
-        <Facts instance={instance} />
+        <Facts instance={instance} host={explained.explanation?.host} />
       </section>
       <LatestEvents uuid={instance.uuid} all={addressOf('instances', instance.uuid, 'timeline')} />
     </>
   )
 }
 
-function Facts({ instance }: { readonly instance: Instance }): VNode {
+function Facts(props: { readonly instance: Instance; readonly host: string | undefined }): VNode {
+  const { instance, host } = props
   const { service_group: service, started_at: startedAt } = instance
   const domain = service?.domains[0]?.fqdn
   return (
@@ -42,6 +44,7 @@ function Facts({ instance }: { readonly instance: Instance }): VNode {
       <Fact label="Private address">
         {instance.private_fqdn} <span class="faint number">{instance.private_ip}</span>
       </Fact>
+      <Fact label="Host">{host === undefined ? '–' : <HostName name={host} />}</Fact>
       <Fact label="Image">{imageName(instance)}</Fact>
       <Fact label="Size">
         <span class="number">
@@ -67,4 +70,9 @@ function Facts({ instance }: { readonly instance: Instance }): VNode {
       </Fact>
     </dl>
   )
+}
+
+/** The page of a host is for administrators. */
+function HostName({ name }: { readonly name: string }): VNode {
+  return who.value?.admin === true ? <a href={addressOf('hosts', name)}>{name}</a> : <>{name}</>
 }

@@ -45,18 +45,52 @@ export function ObjectPage(props: {
 /** The page of an object that is not there, or not yet read. */
 export function AbsentObject(props: {
   readonly word: string
+  /** Why it may not be there. Absent: as for an object of an account. */
+  readonly why?: string
   readonly back: BackTo
   readonly store: AnyStore
 }): VNode {
+  const { why = 'It was deleted, or it belongs to another account.' } = props
   const { isKnown, problem } = props.store
   if (problem.value === undefined && !isKnown.value) return <div class="page" aria-busy="true" />
   return (
     <Page title={problem.value === undefined ? `No such ${props.word}` : props.back.title}>
       <p class="soft">
-        {problem.value ?? 'It was deleted, or it belongs to another account.'}{' '}
-        <a href={props.back.address}>Go to the list</a>.
+        {problem.value ?? why} <a href={props.back.address}>Go to the list</a>.
       </p>
     </Page>
+  )
+}
+
+/** A button that asks before it does something. */
+export function AskingButton(props: {
+  readonly label: string
+  readonly icon?: ComponentChildren
+  readonly title: string
+  readonly text: string
+  /** Whether it can be taken back. */
+  readonly isMild?: boolean
+  readonly onConfirm: () => void
+}): VNode {
+  const [asks, setAsks] = useState(false)
+  const { label, title, text, isMild = false } = props
+  return (
+    <>
+      <button type="button" class={isMild ? 'button' : 'button danger'} onClick={() => setAsks(true)}>
+        {props.icon}
+        {label}
+      </button>
+      {asks && (
+        <Confirmation
+          title={title}
+          text={text}
+          action={label}
+          isMild={isMild}
+          onConfirm={props.onConfirm}
+          onClose={() => setAsks(false)}
+        />
+      )}
+    </>
   )
 }
 
@@ -68,28 +102,19 @@ export function DeleteButton(props: {
   readonly store: AnyStore
   readonly run: () => Promise<unknown>
 }): VNode {
-  const [asks, setAsks] = useState(false)
   const confirm = async (): Promise<void> => {
     const isDone = await attempt(props.run, `${props.name} was deleted.`)
     props.store.refreshSoon()
     if (isDone) go(props.back.address)
   }
   return (
-    <>
-      <button type="button" class="button danger" onClick={() => setAsks(true)}>
-        <TrashIcon />
-        Delete
-      </button>
-      {asks && (
-        <Confirmation
-          title={`Delete ${props.name}?`}
-          text={props.text}
-          action="Delete"
-          onConfirm={() => void confirm()}
-          onClose={() => setAsks(false)}
-        />
-      )}
-    </>
+    <AskingButton
+      label="Delete"
+      icon={<TrashIcon />}
+      title={`Delete ${props.name}?`}
+      text={props.text}
+      onConfirm={() => void confirm()}
+    />
   )
 }
 

@@ -3,6 +3,10 @@ import { CertificatePage } from '../certificate/certificate-page.tsx'
 import { CertificatesPage } from '../certificate/list-page.tsx'
 import { certificates } from '../certificate/store.ts'
 import { UploadCertificatePage } from '../certificate/upload-page.tsx'
+import { HostPage } from '../host/host-page.tsx'
+import { InvitePage } from '../host/invite-page.tsx'
+import { HostsPage } from '../host/list-page.tsx'
+import { hosts } from '../host/store.ts'
 import { images, ImagesPage } from '../image/list-page.tsx'
 import { CreateSchedulePage } from '../schedule/create-page.tsx'
 import { SchedulesPage } from '../schedule/list-page.tsx'
@@ -22,7 +26,7 @@ import { users } from '../user/store.ts'
 import { UserPage } from '../user/user-page.tsx'
 
 /** The stores of what the pages below show. */
-export const stores = [services, volumes, schedules, images, certificates, users]
+export const stores = [services, volumes, schedules, images, certificates, users, hosts]
 
 interface Pages {
   readonly list: () => VNode
@@ -36,11 +40,13 @@ const pages: ReadonlyMap<string, Pages> = new Map<string, Pages>([
   ['schedules', { list: SchedulesPage, create: CreateSchedulePage, present: SchedulePage }],
   ['images', { list: ImagesPage }],
   ['certificates', { list: CertificatesPage, create: UploadCertificatePage, present: CertificatePage }],
+  ['hosts', { list: HostsPage, create: InvitePage, present: HostPage }],
   ['users', { list: UsersPage, create: CreateUserPage, present: UserPage }],
 ])
 
 /**
  * The page at an address such as `services`, `services/new`, `services/<uuid>` or `services/<uuid>/change`.
+ * Hosts have their names in the place of UUIDs.
  */
 export function objectPage(
   name: string,

@@ -8,6 +8,8 @@ export interface Explanation {
   readonly next: string
   readonly failure?: string
   readonly note?: string
+  /** Why an instance is on its host. */
+  readonly placed?: string
 }
 
 export interface Explained<E> {
@@ -24,6 +26,7 @@ export function Why({ explanation, problem }: Explained<Explanation>): VNode {
       {explanation?.failure !== undefined && <p class="problem">{readable(explanation.failure)}</p>}
       <p>{explanation === undefined ? problem : readable(explanation.now)}</p>
       <p class="soft">{explanation !== undefined && `Next: ${readable(explanation.next)}`}</p>
+      {explanation?.placed !== undefined && <p class="soft">Placement: {readable(explanation.placed)}</p>}
       {explanation?.note !== undefined && <p class="faint small">{readable(explanation.note)}</p>}
     </section>
   )

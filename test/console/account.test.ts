@@ -3,13 +3,11 @@ import type { Page } from 'puppeteer-core'
 import { createToken } from '../../src/db/account/tokens.ts'
 import { TokenScope } from '../../src/domain/account/token-scope.ts'
 import type { AutoscaleMetric } from '../../src/domain/autoscale/policy.ts'
-import { addNode } from '../support/accounts.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { findings } from '../support/console-axe.ts'
 import { shownText, signIn, untilShown } from '../support/console-browser.ts'
 import { consoleScene } from '../support/console-scene.ts'
 import { createFakeAutoscaleControl } from '../support/fake-autoscale-control.ts'
-import { readRows } from '../support/rows.ts'
 
 describe('the pages of the console about the account', () => {
   const scene = consoleScene()
@@ -99,52 +97,6 @@ describe('the pages of the console about the account', () => {
       await user.api.one('createTokens', { body: { label: 'deploy', scopes: [TokenScope.Operate] } })
       await signIn(page, user.token)
       await scene.assertFit('account', /deploy\s+Scope operate/)
-    })
-  })
-
-  describe('about hosts', () => {
-    before(async () => {
-      await addNode(api.database, { id: 'Attic_2' })
-      await readRows(api.database, {
-        text: "update nodes set heartbeat_at = '2026-01-02T03:04:05Z' where id = 'Attic_2'",
-      })
-    })
-
-    it('shows an administrator what each has, and whether it is heard', async () => {
-      const admin = await api.addUser({ admin: true })
-      await signIn(page, admin.token)
-      await page.locator('nav a::-p-text(Hosts)').click()
-      await untilShown(page, /Attic_2\s+heard \d+ d ago\s+Silent/)
-      await untilShown(page, 'Attic_2 has been silent since Jan 2')
-      await untilShown(page, /local\s+heard just now\s+Live/)
-      await user.api.one('createInstances', {
-        body: { image: 'hello:latest', scale_to_zero: { policy: 'on' } },
-      })
-      await untilShown(page, /\d+ standby/)
-      await scene.assertFit('hosts', 'Attic_2')
-    })
-
-    it('keeps new instances away from one, and lets them come again', async () => {
-      const admin = await api.addUser({ admin: true })
-      await signIn(page, admin.token)
-      await scene.open('hosts', /local\s+heard just now/)
-      const local = (action: string) =>
-        page.locator(`.host ::-p-xpath(//li[.//h2[text()='local']]//button[text()='${action}'])`).click()
-      await local('Take no new instances')
-      await untilShown(page, 'local takes no new instances.')
-      await untilShown(page, 'no new instances are placed here, because an administrator cordoned it')
-      const refused = await user.api.attempt('createInstances', { body: { image: 'hello:latest' } })
-      assert.match(JSON.stringify(refused.entries), /administrators cordoned all that answer/)
-      await local('Take new instances again')
-      await untilShown(page, 'local takes new instances again.')
-      await user.api.one('createInstances', { body: { image: 'hello:latest' } })
-    })
-
-    it('looks to everybody else as if there were none', async () => {
-      await signIn(page, user.token)
-      await open('hosts')
-      await untilShown(page, 'No such page')
-      assert.doesNotMatch(await shownText(page), /Hosts|Attic_2/)
     })
   })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Page } from 'puppeteer-core'
 import { readConsoleFiles } from '../../src/api/console/files.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
+import { makePartAuthority } from '../../src/trust/part-authority.ts'
 import { startTestApi } from './api-server.ts'
 import type { TestApi, TestUser } from './api-server.ts'
 import { findings } from './console-axe.ts'
@@ -24,6 +25,8 @@ export interface ConsoleScene {
    * names a directory for pictures.
    */
   assertFit(at: string, shown: string | RegExp): Promise<void>
+  /** The same for what the page shows now, and can not be opened again. `at` is only a name. */
+  assertPresentFit(at: string): Promise<void>
 }
 
 const looks = [
@@ -36,7 +39,8 @@ export function consoleScene(settings: NonNullable<Parameters<typeof startTestAp
   const scene = {} as { -readonly [Part in keyof ConsoleScene]: ConsoleScene[Part] }
   before(async () => {
     const consoleFiles = await readConsoleFiles(requireInstalled(readInstalled(), 'consolePages'))
-    scene.api = await startTestApi({ consoleFiles, settings })
+    const authority = settings.hostsAddress && (await makePartAuthority(Date.now()))
+    scene.api = await startTestApi({ consoleFiles, settings, ...(authority && { authority }) })
     scene.chromium = await startConsoleBrowser()
   })
   after(async () => {
@@ -58,18 +62,26 @@ export function consoleScene(settings: NonNullable<Parameters<typeof startTestAp
     await scene.page.goto(`${scene.api.url}/console/${at}`)
     await untilShown(scene.page, shown)
   }
-  scene.assertFit = async (at, shown) => {
-    for (const { scheme, size } of looks) {
-      await scene.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
-      await scene.page.setViewport(size)
-      await scene.open(at, shown)
-      assert.deepEqual(await findings(scene.page), [], `/console/${at} in ${scheme}`)
-      const beyond = 'document.documentElement.scrollWidth > innerWidth'
-      assert.equal(await scene.page.evaluate(beyond), false, `/console/${at} is wider than ${size.width}`)
-      await takePicture(scene.page, at, scheme)
-    }
-  }
+  scene.assertFit = (at, shown) => assertLooks(scene.page, at, () => scene.open(at, shown))
+  scene.assertPresentFit = (at) => assertLooks(scene.page, at, async () => undefined)
   return scene as ConsoleScene
+}
+
+/** Resolves when colours have changed. Buttons of an open page take a moment from light to dark. */
+const changedColours = `Promise.allSettled(document.getAnimations()
+  .filter((one) => one instanceof CSSTransition).map(({ finished }) => finished))`
+
+async function assertLooks(page: Page, at: string, open: () => Promise<void>): Promise<void> {
+  for (const { scheme, size } of looks) {
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }])
+    await page.setViewport(size)
+    await open()
+    await page.evaluate(changedColours)
+    assert.deepEqual(await findings(page), [], `/console/${at} in ${scheme}`)
+    const beyond = 'document.documentElement.scrollWidth > innerWidth'
+    assert.equal(await page.evaluate(beyond), false, `/console/${at} is wider than ${size.width}`)
+    await takePicture(page, at, scheme)
+  }
 }
 
 async function takePicture(page: Page, at: string, scheme: string): Promise<void> {

@@ -1,0 +1,77 @@
+import { computed, signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { succeeded } from '../../src/client/answers.ts'
+import type { Entry } from '../../src/client/answers.ts'
+import { who } from '../account/session.ts'
+import { useShown } from '../event/on-demand.ts'
+import { api } from '../frame/api.ts'
+import { ageOf, presentMs } from '../frame/time.ts'
+import { Mood } from '../instance/mood.ts'
+import { ObjectStore } from '../object/store.ts'
+
+/** A host with the sentences that explain it. */
+export type Host = Entry<'GetHostsAnswer'> & Pick<Entry<'ExplainHostsAnswer'>, 'now' | 'next' | 'failure'>
+
+/** All hosts of the installation. */
+export const hosts = new ObjectStore<Host>({
+  read: async (signal) => (who.value?.admin === true ? await readHosts(signal) : []),
+  concerns: () => false,
+})
+
+export const hostByName = computed(() => new Map(hosts.all.value.map((host) => [host.name, host])))
+
+async function readHosts(signal: AbortSignal): Promise<readonly Host[]> {
+  const [all, explained] = await Promise.all([
+    api.GET('/v1/hosts', { signal }),
+    api.GET('/v1/hosts/explain', { signal }),
+  ])
+  const byName = new Map(succeeded(explained).map((one) => [one.name, one]))
+  return succeeded(all).map((host) => {
+    const { now = '', next = '', failure } = byName.get(host.name) ?? {}
+    return { ...host, now, next, ...(failure !== undefined && { failure }) }
+  })
+}
+
+export type Invitation = Entry<'InviteHostsAnswer'>
+
+/** The invitation that was made last, until its page is left. Its token can not be read again. */
+export const invitation = signal<Invitation | undefined>(undefined)
+
+const readEveryMs = 5_000
+
+/** Reads the hosts again and again while a page shows them, because no event tells of them. */
+export function useHosts(): void {
+  useShown(hosts)
+  useEffect(() => {
+    const timer = setInterval(() => hosts.refresh(), readEveryMs)
+    return () => clearInterval(timer)
+  }, [])
+}
+
+/** Whether this session may invite, cordon and remove hosts. Only an administrator's with all rights may. */
+export function mayManageHosts(): boolean {
+  return who.value?.admin === true && who.value.scopes === null
+}
+
+const stateWords: Readonly<Record<Host['state'], readonly [word: string, mood: Mood]>> = {
+  live: ['Live', Mood.Runs],
+  silent: ['Silent', Mood.Fails],
+  released: ['Released', Mood.Rests],
+}
+
+export function hostState({ state, cordoned_at: cordonedAt }: Host): { word: string; mood: Mood } {
+  const [word, mood] = stateWords[state]
+  if (cordonedAt === undefined) return { word, mood }
+  return state === 'live' ? { word: 'Cordoned', mood: Mood.Rests } : { word: `${word}, cordoned`, mood }
+}
+
+const justNowMs = 15_000
+
+/** When it was heard. Live hosts are heard every second; for how long exactly says little. */
+export function heardText({ heard_at: at }: Host, behind = ' ago'): string {
+  return presentMs.value - new Date(at).getTime() < justNowMs ? 'just now' : `${ageOf(at)}${behind}`
+}
+
+export function instanceCount({ instances }: Host): number {
+  return Object.values(instances).reduce((sum, count) => sum + count, 0)
+}
