@@ -70,7 +70,7 @@ function InvitedPage({ invitation: invited }: { readonly invitation: Invitation 
           <Command label="the line for the new machine" text={`npx roost join ${address} ${token}`} />
           <p class="soft">
             It is good for one machine and for an hour, until {clockTime(expiresAt)}. Copy it now: it is shown
-            this once, and who has it can join.
+            this once, and whoever has it can join.
           </p>
           <p class="soft">This page shows the host as soon as it is heard.</p>
         </div>

@@ -48,7 +48,7 @@ function Hosts(): VNode {
 function hasText(host: Host): string {
   const count = instanceCount(host)
   const { cpus, promised_vcpus: vcpus } = host
-  const room = cpus === undefined ? '' : ` of ${cpus * vcpusPerProcessor}`
+  const processors = cpus === undefined ? `${vcpus}` : `${vcpus} of ${cpus * vcpusPerProcessor}`
   const instances = `${count} ${count === 1 ? 'instance' : 'instances'}`
-  return `${instances}, ${host.promised_memory_mb} of ${host.memory_mb} MiB, ${vcpus}${room} vCPUs`
+  return `${instances}, ${host.promised_memory_mb} of ${host.memory_mb} MiB, ${processors} ${processors === '1' ? 'vCPU' : 'vCPUs'}`
 }

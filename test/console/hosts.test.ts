@@ -39,7 +39,7 @@ describe('the pages of the console about hosts', () => {
       await untilShown(page, /local\s+Live\s+0 instances, .*\s+0\.1\.0\s+just now/)
       const body = { image: 'hello:latest', scale_to_zero: { policy: 'on' } } as const
       const { uuid } = await user.api.one('createInstances', { body })
-      await untilShown(page, /local\s+Live\s+1 instance, [1-9]\d+ of 65536 MiB, 1 vCPUs/)
+      await untilShown(page, /local\s+Live\s+1 instance, [1-9]\d+ of 65536 MiB, 1 vCPU\b/)
       await scene.assertFit('hosts', 'Attic_2')
       await user.api.one('deleteInstances', { object: uuid })
     })
@@ -120,6 +120,8 @@ describe('the pages of the console about hosts', () => {
       await page.keyboard.press('Enter')
       await untilShown(page, 'It is good for one machine and for an hour, until')
       await scene.assertPresentFit('hosts/invited')
+      const ends = `document.querySelector('main pre').getBoundingClientRect().right`
+      assert.ok(Number(await page.evaluate(ends)) < 390, 'the line is wider than its card')
       const line = String(await page.evaluate(`document.querySelector('main pre').textContent`))
       assert.match(line, /^npx roost join 192\.0\.2\.10:7075 \S+$/)
       await page.evaluate(`navigator.clipboard.writeText = async (text) => { globalThis.copied = text }`)
