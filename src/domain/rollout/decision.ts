@@ -93,6 +93,7 @@ export type RolloutMove =
   /** Nothing is left to do. */
   | { readonly kind: 'over' }
 
+const { Draining, Stopping } = InstanceState
 /** The pause between two looks at what is awaited. */
 const lookMs = 500
 /** The pause while a version bakes: errors are noticed within this time. */
@@ -149,7 +150,10 @@ function handOverTo(side: Side, facts: RolloutFacts): RolloutMove | undefined {
     return isStopped ? { kind: 'move-volumes', to: side } : askOnce('stop', other, facts)
   }
   const sleeps = facts[side].some(({ state }) => state === InstanceState.Stopped)
-  return sleeps ? askOnce('start', side, facts) : undefined
+  if (!sleeps) return undefined
+  // The start is asked for once, and an instance that is still on its way down would miss it.
+  const goesDown = facts[side].some(({ state }) => state === Draining || state === Stopping)
+  return goesDown ? { kind: 'wait', ms: lookMs } : askOnce('start', side, facts)
 }
 
 function askOnce(what: 'stop' | 'start', side: Side, { asked }: RolloutFacts): RolloutMove {

@@ -309,6 +309,17 @@ describe('the decisions of a rollout', () => {
     assert.deepEqual(kindsOf(lead(returning, [RolloutPhase.Returned])), ['start', 'check', 'turn-back'])
   })
 
+  it('start a kept version once all of its instances are down, so that each of them comes up', () => {
+    for (const state of [InstanceState.Draining, InstanceState.Stopping]) {
+      const old = [instance('one', stopped), instance('two', { state })]
+      const returning = facts({ phase: RolloutPhase.Returning, revives: true, old })
+      assert.equal(decideRollout(returning, beganMs).kind, 'wait')
+    }
+    const old = [instance('one', stopped), instance('two', stopped)]
+    const returning = facts({ phase: RolloutPhase.Returning, revives: true, old })
+    assert.deepEqual(kindsOf(lead(returning, [RolloutPhase.Returned])), ['start', 'check', 'turn-back'])
+  })
+
   it('stay with the new version if the old one does not come up', () => {
     const asked = new Set(['start-old'] as const)
     const old = [instance('old', { ...stopped, failed: 'it can not be started: no host has room' })]
