@@ -8,6 +8,8 @@ import process from 'node:process'
 import { currentNamespace, processesIn } from './namespace.ts'
 import { processesOf } from './processes.ts'
 import { until } from './until.ts'
+import { recordWire } from './wire-recording.ts'
+import type { WireRecording } from './wire-recording.ts'
 
 /**
  * Machines beside the one of the test run, each in a network namespace of its own. A bridge connects them
@@ -18,8 +20,8 @@ export interface Wire {
   /** The address of the control plane's machine. */
   readonly address: string
   readonly machines: readonly Machine[]
-  /** Records every byte on the wire until `stop`, which returns them. */
-  listen(): Promise<{ stop(): Promise<Buffer> }>
+  /** Records every frame on the wire, also those between two machines. */
+  record(): Promise<WireRecording>
   remove(): Promise<void>
 }
 
@@ -33,6 +35,10 @@ export interface Machine {
   /** Ends the host like Ctrl-C. */
   stop(): Promise<void>
   pidOf(part: string): number | undefined
+  /** Kills a part, and resolves when the supervisor has started it again. */
+  killPart(part: string): Promise<void>
+  /** Runs a program there, and returns what it printed. */
+  run(program: string, ...args: readonly string[]): string
 }
 
 export type JoinOutcome = { readonly isHost: true; readonly tookMs: number } | { readonly isHost: false }
@@ -43,6 +49,7 @@ const network = '192.0.2'
 const bridge = 'roost-wire'
 const joinLimitMs = 60_000
 const stopLimitMs = 15_000
+const restartLimitMs = 60_000
 
 export function layWire(names: readonly string[]): Wire {
   const here = currentNamespace()
@@ -50,14 +57,14 @@ export function layWire(names: readonly string[]): Wire {
   const address = `${network}.1`
   ip('link', 'add', bridge, 'type', 'bridge')
   ip('addr', 'add', `${address}/24`, 'dev', bridge)
-  ip('link', 'set', bridge, 'up')
+  ip('link', 'set', bridge, 'promisc', 'on', 'up')
   const machines = names.map(
     (name, index) => new NamespaceMachine(`${here}-${name}`, `${network}.${index + 2}`),
   )
   return {
     address,
     machines,
-    listen,
+    record: async () => await recordWire(bridge),
     async remove() {
       for (const machine of machines) await machine.remove()
       ip('link', 'del', bridge)
@@ -127,40 +134,28 @@ class NamespaceMachine implements Machine {
     return processesOf(this.dataDir).find(({ commandLine }) => commandLine.includes(`bin/${part}.ts`))?.pid
   }
 
+  async killPart(part: string): Promise<void> {
+    const pid = this.pidOf(part)
+    if (pid === undefined) throw new Error(`${this.namespace} has no ${part}`)
+    const firstLine = this.#lines.length
+    process.kill(pid, 'SIGKILL')
+    await until(
+      `${part} is ready again`,
+      () => this.#lines.slice(firstLine).join('').includes(`${part} is ready again`),
+      { limitMs: restartLimitMs },
+    )
+  }
+
+  run(program: string, ...args: readonly string[]): string {
+    const inside = [`--net=/run/netns/${this.namespace}`, '--', program, ...args]
+    return execFileSync('nsenter', inside, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+
   async remove(): Promise<void> {
     await this.stop()
     for (const pid of processesIn(this.namespace)) process.kill(pid, 'SIGKILL')
     ip('netns', 'del', this.namespace)
     rmSync(this.dataDir, { recursive: true, force: true })
-  }
-}
-
-/** A raw socket sees every frame of the bridge, as a program at the wire would. */
-const recorder = `
-import socket, sys, signal
-wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-wire.bind((sys.argv[1], 0))
-wire.settimeout(0.2)
-ended = []
-signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
-sys.stderr.write("listening\\n"); sys.stderr.flush()
-while not ended:
-    try: sys.stdout.buffer.write(wire.recv(65535))
-    except socket.timeout: pass
-sys.stdout.buffer.flush()
-`
-
-async function listen(): Promise<{ stop(): Promise<Buffer> }> {
-  const child = spawn('python3', ['-c', recorder, bridge], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const seen: Buffer[] = []
-  child.stdout.on('data', (piece: Buffer) => seen.push(piece))
-  await once(child.stderr, 'data')
-  return {
-    async stop() {
-      child.kill('SIGTERM')
-      await once(child, 'close')
-      return Buffer.concat(seen)
-    },
   }
 }
 
