@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
+import { gatewayMetrics, killServing } from '../support/gateway-deaths.ts'
 import { LaneTraffic, assertNoneLost, tellLost } from '../support/lane-traffic.ts'
-import { commandLineOf, familyOf, virtualMachinesByInstance } from '../support/processes.ts'
+import { virtualMachinesByInstance } from '../support/processes.ts'
 import { openPublicNames } from '../support/public-names.ts'
 import type { PublicNames } from '../support/public-names.ts'
 import {
@@ -188,16 +187,11 @@ describe('rollouts at all moments survive the death of', function () {
     }
   }
 
-  const gatewayMetrics = (): string => {
-    const text = readFileSync(path.join(stack.dataDir, 'ports.json'), 'utf8')
-    return `http://127.0.0.1:${(JSON.parse(text) as { gateway: number }).gateway}`
-  }
-
   async function untilNothingWaits(): Promise<void> {
     await until(
       'no request waits at the gateway',
       async () => {
-        const text = await (await fetch(`${gatewayMetrics()}/metrics`)).text()
+        const text = await (await fetch(`${gatewayMetrics(stack)}/metrics`)).text()
         return /^roost_gateway_queued 0$/m.test(text)
       },
       inTime,
@@ -251,23 +245,7 @@ describe('rollouts at all moments survive the death of', function () {
 
   const gatewayKills = {
     'the gateway': async () => await stack.killPart('gateway'),
-    'a serving process of the gateway': async () => await killServing(),
-  }
-
-  async function killServing(): Promise<void> {
-    const serving = (): readonly number[] =>
-      familyOf(stack.pidOf('gateway')).filter((pid) => commandLineOf(pid).includes('gateway-serving'))
-    const [victim] = serving()
-    assert.ok(victim !== undefined, 'there is a serving process')
-    process.kill(victim, 'SIGKILL')
-    await until(
-      'another serving process is ready',
-      async () => {
-        const now = serving()
-        return now.length > 0 && !now.includes(victim) && (await fetch(`${gatewayMetrics()}/readyz`)).ok
-      },
-      inTime,
-    )
+    'a serving process of the gateway': async () => await killServing(stack),
   }
 
   for (const [what, kill] of Object.entries(gatewayKills)) {

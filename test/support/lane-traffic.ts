@@ -14,7 +14,7 @@ export interface LostRequest {
   readonly why: string
 }
 
-const perSecond = 10
+const defaultPerSecond = 10
 const tickMs = 20
 /** More answers than a gateway has under way when it hears of a change. */
 const sureAnswers = 10
@@ -22,20 +22,20 @@ const limitMs = 60_000
 const brokenCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
 
 /** Requests to a lane at a pace of their own, whatever the answers. No request is repeated. */
-export class LaneTraffic {
+export class LaneTraffic<Of extends Pick<Lane, 'name' | 'host'> = Lane> {
   readonly lost: LostRequest[] = []
   /** The versions that answered, in the order of their answers. */
   readonly answers: string[] = []
   readonly #open = new Set<Promise<void>>()
   readonly #flowing: Promise<void>
   #isOver = false
-  readonly lane: Lane
+  readonly lane: Of
   readonly #names: PublicNames
 
-  constructor(names: PublicNames, lane: Lane) {
+  constructor(names: PublicNames, lane: Of, perSecond = defaultPerSecond) {
     this.lane = lane
     this.#names = names
-    this.#flowing = this.#flow()
+    this.#flowing = this.#flow(perSecond)
   }
 
   /** Waits until only this version answers. */
@@ -75,7 +75,7 @@ export class LaneTraffic {
     await Promise.all(this.#open)
   }
 
-  async #flow(): Promise<void> {
+  async #flow(perSecond: number): Promise<void> {
     const startedMs = performance.now()
     for (let sent = 0; !this.#isOver; await delay(tickMs)) {
       const due = ((performance.now() - startedMs) * perSecond) / 1_000
@@ -106,11 +106,14 @@ export class LaneTraffic {
 /** What was lost, in words. */
 export function tellLost(lost: readonly LostRequest[]): string {
   return lost
-    .map(({ lane, sentMs, endedMs, why }) => `${lane}: ${why} after ${Math.round(endedMs - sentMs)} ms`)
+    .map(
+      ({ lane, sentMs, endedMs, why }) =>
+        `${lane}: ${why} after ${Math.round(endedMs - sentMs)} ms, sent ${new Date(performance.timeOrigin + sentMs).toISOString()}`,
+    )
     .join('\n')
 }
 
-export function assertNoneLost(all: readonly LaneTraffic[], during: string): void {
+export function assertNoneLost(all: readonly Pick<LaneTraffic, 'lost'>[], during: string): void {
   const lost = all.flatMap((one) => one.lost)
   assert.equal(lost.length, 0, `${lost.length} requests were lost ${during}:\n${tellLost(lost.slice(0, 20))}`)
 }

@@ -10,8 +10,8 @@ export interface PublicNames {
   /** The root of that authority. Default: the stack's own for its metro domain. */
   readonly caFile: string
   get(url: string, options?: GetOptions): Promise<PublicAnswer>
-  /** Opens a connection of raw TLS to a port of a name. */
-  connect(host: string, port: number): Promise<TLSSocket>
+  /** Opens a connection of raw TLS to a port of a name. `protocols` are offered by ALPN. */
+  connect(host: string, port: number, protocols?: readonly string[]): Promise<TLSSocket>
   /** Opens a WebSocket. Resolves when it is open. */
   websocket(url: string): Promise<WebSocket>
   close(): Promise<void>
@@ -19,6 +19,8 @@ export interface PublicNames {
 
 export interface GetOptions {
   readonly headers?: Readonly<Record<string, string>>
+  /** If set, the request is a POST with this body. */
+  readonly body?: string
   /** The time limit. Default 60 s: many cold starts at once take a while under emulation. */
   readonly limitMs?: number
 }
@@ -69,12 +71,19 @@ export function openPublicNames(stack: Stack, options: PublicNamesOptions = {}):
       const answer = await request(url, {
         dispatcher,
         headers: { ...wishes.headers },
+        ...(wishes.body !== undefined && { method: 'POST', body: wishes.body }),
         signal: AbortSignal.timeout(wishes.limitMs ?? defaultLimitMs),
       })
       return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
     },
-    async connect(host, port) {
-      const socket = connectTls({ host: address, port: port + portOffset, servername: host, ca })
+    async connect(host, port, protocols = []) {
+      const socket = connectTls({
+        host: address,
+        port: port + portOffset,
+        servername: host,
+        ca,
+        ...(protocols.length > 0 && { ALPNProtocols: [...protocols] }),
+      })
       await new Promise<void>((resolve, reject) => {
         socket.once('secureConnect', resolve)
         socket.once('error', reject)

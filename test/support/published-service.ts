@@ -8,13 +8,21 @@ export interface PublishedService {
   readonly instances: readonly string[]
 }
 
+export interface SleeperWishes {
+  readonly count: number
+  readonly softLimit?: number
+  readonly hardLimit?: number
+  /** Whether they keep their memory. Default: yes. */
+  readonly stateful?: boolean
+}
+
 /** Creates a service and the wanted number of instances of the counter, all in standby from the start. */
 export async function publishSleepers(
   stack: Stack,
   name: string,
-  wishes: { readonly count: number; readonly softLimit?: number; readonly hardLimit?: number },
+  wishes: SleeperWishes,
 ): Promise<PublishedService> {
-  const { softLimit, hardLimit } = wishes
+  const { softLimit, hardLimit, stateful = true } = wishes
   const service = await stack.api.one('createServices', {
     body: {
       name,
@@ -33,7 +41,7 @@ export async function publishSleepers(
       image: 'counter',
       replicas: wishes.count - 1,
       service_group: { uuid: service.uuid },
-      scale_to_zero: { policy: 'on', cooldown_time_ms: 500, stateful: true },
+      scale_to_zero: { policy: 'on', cooldown_time_ms: 500, stateful },
     },
   })
   const instances = created.map(({ uuid }) => uuid)
