@@ -8,7 +8,7 @@ import { createRegistryPass } from '../api/remote/registry-pass.ts'
 import { createRemoteServer } from '../api/remote/remote-server.ts'
 import type { TemporalAddress } from '../control/temporal-control.ts'
 import type { Database } from '../db/database.ts'
-import { joinedKeys } from '../db/host/joining.ts'
+import { joinedMachines } from '../db/host/joining.ts'
 import { HostsPortInUse } from '../launch/ports.ts'
 import type { PortAt } from '../launch/ports.ts'
 import { createTemporalRelay } from '../relay/temporal-relay.ts'
@@ -37,7 +37,7 @@ export async function openRemoteServer(options: {
   readonly log: Logger
 }): Promise<{ close(): Promise<void> }> {
   const { identity, authority, database, nowMs } = options
-  const hosts = new JoinedHosts(async () => await joinedKeys(database))
+  const hosts = new JoinedHosts(async () => await joinedMachines(database))
   const registry = createRegistryPass(options.registryUrl)
   const joinDeps = { database, authority, nowMs, temporalNamespace: options.temporal.namespace }
   const relay = createTemporalRelay({
@@ -49,7 +49,7 @@ export async function openRemoteServer(options: {
     identity: identity.current,
     hosts,
     join: async (body) => await answerJoin(joinDeps, body),
-    renew: async (hostId, publicKey) => await certificateFor({ authority, nowMs }, hostId, publicKey),
+    renew: async (part, publicKey) => await certificateFor({ authority, nowMs }, part, publicKey),
     handle: options.handle,
     temporal: (host, stream, headers) => relay.handle(host, stream, headers),
     registry,

@@ -2,7 +2,12 @@ import path from 'node:path'
 import { hostAndPort } from '../domain/host-and-port.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
-import { identityDirectory, readJoinedHost, writeJoinedHost } from '../launch/host/joined-host.ts'
+import {
+  gatewayIdentityDirectory,
+  identityDirectory,
+  readJoinedHost,
+  writeJoinedHost,
+} from '../launch/host/joined-host.ts'
 import type { JoinedHost } from '../launch/host/joined-host.ts'
 import { endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
 import { createStackLog } from '../launch/parts/part-log.ts'
@@ -15,7 +20,7 @@ import type { Settings } from '../settings/settings.ts'
 import { asHostsAddress, SettingError } from '../settings/setting-formats.ts'
 import { JoinFailure, joinInstallation } from '../trust/join-client.ts'
 import { readJoinToken } from '../trust/join-token.ts'
-import { keepIdentity, keptKey, publicKeyOf, readIdentity } from '../trust/kept-identity.ts'
+import { keepIdentity, keptKey, placeIdentity, publicKeyOf, readIdentity } from '../trust/kept-identity.ts'
 
 const usage = `Usage: npx roost join <address> <token>
 
@@ -73,13 +78,16 @@ async function join(settings: Settings, address: string, text: string): Promise<
   const place = asHostsAddress(address, 'the address')
   const directory = identityDirectory(settings.dataDir)
   const key = await keptKey(directory)
-  const { hostId, certificate, authority, temporalNamespace, ownAddress } = await joinInstallation(
+  const { certificate, roleCertificates, authority, ...told } = await joinInstallation(
     place,
     token,
     publicKeyOf(key),
   )
   await keepIdentity(directory, { certificate, authority })
-  const joined = { hostId, controlPlane: hostAndPort(place), temporalNamespace, ownAddress }
+  for (const [, one] of roleCertificates)
+    await placeIdentity(gatewayIdentityDirectory(settings.gatewayDir), { key, certificate: one, authority })
+  const roles = roleCertificates.map(([role]) => role)
+  const joined = { ...told, roles, controlPlane: hostAndPort(place) }
   await writeJoinedHost(settings.dataDir, joined)
   return joined
 }

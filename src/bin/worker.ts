@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { pino } from 'pino'
@@ -41,7 +40,7 @@ import {
 } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 import { logSpans } from './span-log.ts'
-import { AskedIdentity } from '../trust/asked-identity.ts'
+import { AskedIdentity, besideId } from '../trust/asked-identity.ts'
 import { openTracing } from '../tracing/tracing.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
@@ -77,7 +76,7 @@ const identity =
   new AskedIdentity({
     apiUrl: settings.apiUrl,
     token: gatewayToken,
-    name: { part: PlatformPart.Worker, id: randomBytes(6).toString('hex') },
+    name: { part: PlatformPart.Worker, id: besideId() },
     onProblem: (message, error) => log.warn({ err: error }, message),
   })
 const nodes = createNodeClient({

@@ -19,8 +19,23 @@ export function isPartId(text: string): boolean {
   return idPattern.test(text)
 }
 
-/** What `isPartId` asks for, in words. */
-export const partIdRule = 'lower-case letters, digits and hyphens, at most 63, with no hyphen at either end'
+/** The ids of parts that run beside the API are random bytes in hexadecimal digits. */
+export const besideIdBytes = 6
+const besidePattern = new RegExp(`^[\\da-f]{${besideIdBytes * 2}}$`)
+
+/** Whether an id is that of a part beside the API. No machine that joins gets such an id. */
+export function isBesideId(id: string): boolean {
+  return besidePattern.test(id)
+}
+
+/** Whether a machine that joins may have this id. */
+export function isHostId(text: string): boolean {
+  return isPartId(text) && !isBesideId(text)
+}
+
+/** What `isHostId` asks for, in words. */
+export const hostIdRule =
+  'lower-case letters, digits and hyphens, at most 63, with no hyphen at either end, and not 12 hexadecimal digits'
 
 /** The name of all parts of a kind. */
 export function kindName(part: PlatformPart): string {

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
-import { isPartId } from '../domain/part-name.ts'
+import { besideIdBytes, isBesideId } from '../domain/part-name.ts'
 import type { PartName } from '../domain/part-name.ts'
 import { makeKey } from '../x509/key-pair.ts'
 import { keepIdentity, keptKey, KeptIdentity, publicKeyOf, readIdentity } from './kept-identity.ts'
@@ -22,12 +22,17 @@ export interface IdentitySource {
   readonly onProblem: (message: string, error: unknown) => void
 }
 
+/** A new id for a part that runs beside the API. */
+export function besideId(): string {
+  return randomBytes(besideIdBytes).toString('hex')
+}
+
 /** The id under which a part with this directory is known. It is chosen once. */
 export async function partId(directory: string): Promise<string> {
   const file = path.join(directory, 'part-id')
   const known = await readFile(file, 'utf8').catch(() => '')
-  if (isPartId(known)) return known
-  const id = randomBytes(6).toString('hex')
+  if (isBesideId(known)) return known
+  const id = besideId()
   await mkdir(directory, { recursive: true })
   await writeFile(file, id)
   return id

@@ -3,6 +3,8 @@ import { connect as connectTls } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { Agent, request } from 'undici'
 import { hostAndPort } from '../domain/host-and-port.ts'
+import { isHostRole } from '../domain/host/role.ts'
+import type { HostRole } from '../domain/host/role.ts'
 import { kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { JoinToken } from './join-token.ts'
@@ -21,6 +23,8 @@ export interface HostsPlace {
 export interface Joined {
   readonly hostId: string
   readonly certificate: string
+  /** The roles of this machine, and the certificate of the part that each of them adds. */
+  readonly roleCertificates: readonly (readonly [HostRole, string])[]
   readonly authority: string
   readonly temporalNamespace: string
   /** The address of this machine from which it reached the control plane. */
@@ -52,10 +56,14 @@ export async function joinInstallation(
       body: JSON.stringify({ secret, publicKey }),
       signal: AbortSignal.timeout(limitMs),
     })
-    const body = (await answer.body.json()) as Record<string, string>
-    if (answer.statusCode !== 200) throw new JoinFailure(String(body['message']))
+    const body = (await answer.body.json()) as JoinAnswer
+    if (answer.statusCode !== 200) throw new JoinFailure(String(body.message))
     const { hostId = '', certificate = '', temporalNamespace = '' } = body
-    return { hostId, certificate, temporalNamespace, authority, ownAddress }
+    const roleCertificates = Object.entries(body.roleCertificates ?? {}).map(([role, one]) => {
+      if (!isHostRole(role)) throw new JoinFailure(unknownRole(role))
+      return [role, one] as const
+    })
+    return { hostId, certificate, roleCertificates, temporalNamespace, authority, ownAddress }
   } catch (cause) {
     if (cause instanceof JoinFailure) throw cause
     throw new JoinFailure(
@@ -67,6 +75,18 @@ export async function joinInstallation(
   } finally {
     await dispatcher.destroy()
   }
+}
+
+interface JoinAnswer {
+  readonly message?: string
+  readonly hostId?: string
+  readonly certificate?: string
+  readonly roleCertificates?: Readonly<Record<string, string>>
+  readonly temporalNamespace?: string
+}
+
+function unknownRole(role: string): string {
+  return `this machine is invited with the role '${role}', which its version of Roost does not have: install the version of the control plane`
 }
 
 /** Returns the authority that the server shows, if it has the fingerprint. */

@@ -31,6 +31,13 @@ export async function keepIdentity(directory: string, identity: Omit<PartIdentit
   await write(directory, files.certificate, identity.certificate)
 }
 
+/** Keeps an identity for a part that reads it from a directory of its own. */
+export async function placeIdentity(directory: string, identity: PartIdentity): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await write(directory, files.key, identity.key)
+  await keepIdentity(directory, identity)
+}
+
 /** Undefined if no machine has joined with this directory. */
 export async function readIdentity(directory: string): Promise<PartIdentity | undefined> {
   const [key, certificate, authority] = await Promise.all(

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { PlatformPart } from '../domain/platform-part.ts'
 import { makeKey } from '../x509/key-pair.ts'
 import type { KeyPairPem } from '../x509/key-pair.ts'
+import { besideId } from './asked-identity.ts'
 import { publicKeyOf } from './kept-identity.ts'
 import { issuePartCertificate, partCertificateMs } from './part-authority.ts'
 import type { PartIdentity } from './part-identity.ts'
@@ -21,7 +21,7 @@ export class OwnIdentity {
   }
 
   static async open(authority: KeyPairPem, nowMs: () => number): Promise<OwnIdentity> {
-    const name = { part: PlatformPart.Api, id: randomBytes(6).toString('hex') }
+    const name = { part: PlatformPart.Api, id: besideId() }
     const issue = async (): Promise<PartIdentity> => {
       const key = makeKey()
       const certificate = await issuePartCertificate(authority, {

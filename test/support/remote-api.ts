@@ -8,7 +8,8 @@ import { answerJoin, certificateFor } from '../../src/api/remote/join.ts'
 import { JoinedHosts } from '../../src/api/remote/joined-hosts.ts'
 import { createRegistryPass } from '../../src/api/remote/registry-pass.ts'
 import { createRemoteServer } from '../../src/api/remote/remote-server.ts'
-import { admitHost, inviteHost, joinedKeys } from '../../src/db/host/joining.ts'
+import { admitHost, inviteHost, joinedMachines } from '../../src/db/host/joining.ts'
+import type { HostRole } from '../../src/domain/host/role.ts'
 import { PlatformPart } from '../../src/domain/platform-part.ts'
 import { clientTls } from '../../src/trust/part-identity.ts'
 import type { PartIdentity } from '../../src/trust/part-identity.ts'
@@ -34,9 +35,9 @@ export interface RemoteApi {
   readonly registryTargets: readonly string[]
   /** The hosts whose calls reached the relay. */
   readonly calls: readonly string[]
-  invite(name?: string): Promise<JoinToken>
-  /** Has a machine join under this id, and returns what it shows. */
-  joined(hostId: string): Promise<PartIdentity>
+  invite(name?: string, roles?: readonly HostRole[]): Promise<JoinToken>
+  /** Has a machine join under this id, and returns what its agent shows. */
+  joined(hostId: string, roles?: readonly HostRole[]): Promise<PartIdentity>
   /** Resolves with a connection that is open. */
   connect(identity?: Partial<PartIdentity>, options?: ConnectionOptions): Promise<TLSSocket>
   /** Closes the listener for hosts alone. */
@@ -51,7 +52,7 @@ export async function startRemoteApi(): Promise<RemoteApi> {
   const api = await startTestApi({ authority, settings })
   const { database } = api
   const nowMs = Date.now
-  const hosts = new JoinedHosts(async () => await joinedKeys(database))
+  const hosts = new JoinedHosts(async () => await joinedMachines(database))
   const pass = createRegistryPass(registry.url)
   const calls: string[] = []
   const { server, close } = createRemoteServer({
@@ -59,7 +60,7 @@ export async function startRemoteApi(): Promise<RemoteApi> {
     hosts,
     join: async (body) =>
       await answerJoin({ database, authority, nowMs, temporalNamespace: 'default' }, body),
-    renew: async (hostId, publicKey) => await certificateFor({ authority, nowMs }, hostId, publicKey),
+    renew: async (part, publicKey) => await certificateFor({ authority, nowMs }, part, publicKey),
     handle: api.handle,
     temporal({ hostId }, stream) {
       calls.push(hostId)
@@ -81,14 +82,15 @@ export async function startRemoteApi(): Promise<RemoteApi> {
     registryTargets: registry.targets,
     calls,
     closeRemote,
-    async invite(name) {
-      const made = await admin.api.one('inviteHosts', { body: { ...(name !== undefined && { name }) } })
+    async invite(name, roles = []) {
+      const body = { ...(name !== undefined && { name }), roles: [...roles] }
+      const made = await admin.api.one('inviteHosts', { body })
       return readJoinToken(made.token)!
     },
-    async joined(hostId) {
+    async joined(hostId, roles = []) {
       const identity = await identityOf(authority, { part: PlatformPart.Agent, id: hostId })
       const secret = `the secret of ${hostId} ${Math.random()}`
-      await inviteHost(database, { hostId, secret })
+      await inviteHost(database, { hostId, secret, roles })
       await admitHost(database, { secret, keySha256: keySha256Of(identity) })
       return identity
     },

@@ -4,7 +4,7 @@ import type { deleteHosts } from '../../contract/host/operations.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { removeNode } from '../../db/host/administration.ts'
 import type { NodeRefusal } from '../../db/host/administration.ts'
-import { awaitedHosts, joinedKeys, removeJoinedHost } from '../../db/host/joining.ts'
+import { awaitedHosts, joinedMachines, removeJoinedHost } from '../../db/host/joining.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -21,7 +21,7 @@ export function hostsDelete(deps: ApiDeps): Handler<typeof deleteHosts> {
   return async ({ objects }, call) => {
     const found = await hostEntries(deps, call, objects, ({ node }) => ({ id: node.id }))
     const awaited = call.identity.admin ? await awaitedHosts(deps.database) : new Set<string>()
-    const joined = new Set([...awaited, ...(await joinedKeys(deps.database)).keys()])
+    const joined = new Set([...awaited, ...(await joinedMachines(deps.database)).keys()])
     const entries: Entry[] = []
     for (const host of found) {
       const id = 'message' in host ? (host.name ?? '') : host.id

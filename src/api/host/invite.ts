@@ -1,10 +1,12 @@
+import type { Static } from 'typebox'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import { RequestError, problem, requestError } from '../../contract/errors.ts'
 import type { inviteHosts } from '../../contract/host/operations.ts'
+import type { invitationBody } from '../../contract/host/responses.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { inviteHost } from '../../db/host/joining.ts'
 import { hostAndPort } from '../../domain/host-and-port.ts'
-import { isPartId, partIdRule } from '../../domain/part-name.ts'
+import { hostIdRule, isHostId } from '../../domain/part-name.ts'
 import { newJoinSecret, writeJoinToken } from '../../trust/join-token.ts'
 import { fingerprintOf } from '../../trust/part-authority.ts'
 import type { Handler } from '../call.ts'
@@ -20,14 +22,16 @@ export function hostsInvite(deps: ApiDeps): Handler<typeof inviteHosts> {
     if (!call.identity.admin) throw requestError('administratorNeeded')
     const names = objects.map(({ parameters }) => parameters.name)
     const problems = names.flatMap((value) =>
-      value === undefined || isPartId(value) ? [] : [problem('invalidHostId', { value, rule: partIdRule })],
+      value === undefined || isHostId(value) ? [] : [problem('invalidHostId', { value, rule: hostIdRule })],
     )
     if (problems.length > 0) throw new RequestError(problems)
     const entries: Entry[] = []
-    for (const name of names) {
-      const entry = await inviteOne(deps, name)
+    for (const { parameters } of objects) {
+      const entry = await inviteOne(deps, parameters)
       entries.push(entry)
-      if ('token' in entry) call.log.info({ host: entry.name, asker: call.asker.name }, 'a host was invited')
+      if (!('token' in entry)) continue
+      const { name, roles } = entry
+      call.log.info({ host: name, roles, asker: call.asker.name }, 'a host was invited')
     }
     return { entries }
   }
@@ -35,17 +39,18 @@ export function hostsInvite(deps: ApiDeps): Handler<typeof inviteHosts> {
 
 async function inviteOne(
   { database, authority, settings }: ApiDeps,
-  name: string | undefined,
+  { name, roles = [] }: Static<typeof invitationBody>,
 ): Promise<Entry> {
   const { hostsAddress } = settings
   if (hostsAddress === undefined || authority === undefined)
     return unmadeEntry(problem('noHostsAddress'), name)
   const secret = newJoinSecret()
-  const invited = await inviteHost(database, { hostId: name, secret })
+  const invited = await inviteHost(database, { hostId: name, secret, roles })
   if (invited === undefined) return unmadeEntry(problem('hostIdTaken', { value: name ?? '' }), name)
   return {
     status: 'success',
     name: invited.hostId,
+    roles: [...roles],
     address: hostAndPort(hostsAddress),
     token: writeJoinToken({ secret, fingerprint: fingerprintOf(authority.chain) }),
     expires_at: timestamp(invited.expiresAt),

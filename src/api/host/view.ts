@@ -29,6 +29,7 @@ function shared({ node, instances }: SeenHost) {
     heard_at: timestamp(node.heartbeatAt),
     ...optionalTimestamp('cordoned_at', node.cordonedAt),
     labels: node.labels,
+    roles: [...node.roles],
     instances,
     memory_mb: node.memoryMb,
     used_memory_mb: node.usedMemoryMb,

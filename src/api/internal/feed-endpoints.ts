@@ -10,7 +10,7 @@ import type { ApiDeps } from '../deps.ts'
 import type { RequestState } from '../request-state.ts'
 import { tellFeed } from './feed-stream.ts'
 import type { FeedSource } from './feed-stream.ts'
-import { requireGatewayToken, requireNodeSecret } from './host-credentials.ts'
+import { requireGateway, requireNodeSecret } from './host-credentials.ts'
 
 /**
  * The largest number of readers of routes at one API process, and in the next line of readers of names for
@@ -34,7 +34,7 @@ export function feedRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal', sensitive: true })
   const readers = new Readers()
 
-  router.get('/gateway/routes', requireGatewayToken(deps.settings.gatewayToken), async (ctx) => {
+  router.get('/gateway/routes', requireGateway(deps.settings.gatewayToken), async (ctx) => {
     ctx.state.route = 'internal.routes'
     const source: FeedSource = {
       read: reader(deps, routesQuery),

@@ -4,7 +4,7 @@ import { isNodeSecret } from '../../db/host/hosts.ts'
 import type { NodesDeps } from '../../db/host/hosts.ts'
 import { sameSecret } from '../../db/same-secret.ts'
 import { bearerToken } from '../middleware/authenticate.ts'
-import { hostBehind } from '../remote/admitted-hosts.ts'
+import { gatewayBehind, hostBehind } from '../remote/admitted-hosts.ts'
 import type { RequestState } from '../request-state.ts'
 
 type HostMiddleware = RouterMiddleware<RequestState>
@@ -29,9 +29,21 @@ export function requireJoinToken(joinToken: string): HostMiddleware {
   }
 }
 
-/** Admits gateways. They get the services of all users, and certificates with their keys. */
+/** Admits the parts beside the API, which share a token. */
 export function requireGatewayToken(gatewayToken: string): HostMiddleware {
   return requireSecret(gatewayToken)
+}
+
+/**
+ * Admits gateways beside the API, and those that the certificate of their connection names. They get the
+ * services of all users, and certificates with their keys.
+ */
+export function requireGateway(gatewayToken: string): HostMiddleware {
+  const requireToken = requireSecret(gatewayToken)
+  return async (ctx, next) => {
+    if (gatewayBehind(ctx.req) !== undefined) await next()
+    else await requireToken(ctx, next)
+  }
 }
 
 function requireSecret(secret: string): HostMiddleware {

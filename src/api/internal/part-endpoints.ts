@@ -5,7 +5,7 @@ import { RequestError, requestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
 import { problemsOf } from '../../contract/request/validation-problems.ts'
 import { strictValidator } from '../../contract/request/validators.ts'
-import { isPartId } from '../../domain/part-name.ts'
+import { isBesideId } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 import { issuePartCertificate, UnusablePublicKey } from '../../trust/part-authority.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -49,7 +49,7 @@ function parsePart(body: unknown): Static<typeof partSchema> {
   })
   if (problems.length > 0) throw new RequestError(problems)
   const asked = body as Static<typeof partSchema>
-  if (!isPartId(asked.id)) throw malformed('id', 'it is no id of a part')
+  if (!isBesideId(asked.id)) throw malformed('id', 'it is no id of a part beside the API')
   return asked
 }
 

@@ -1,13 +1,25 @@
 import type { IncomingMessage } from 'node:http'
+import type { PartName } from '../../domain/part-name.ts'
+import { PlatformPart } from '../../domain/platform-part.ts'
 
-const admitted = new WeakMap<IncomingMessage, string>()
+const admitted = new WeakMap<IncomingMessage, PartName>()
 
-/** Notes that a request comes from this host, as the certificate of its connection says. */
-export function noteHost(request: IncomingMessage, hostId: string): void {
-  admitted.set(request, hostId)
+/** Notes that a request comes from this part of a host, as the certificate of its connection says. */
+export function notePart(request: IncomingMessage, part: PartName): void {
+  admitted.set(request, part)
 }
 
-/** The host from which a request comes. Undefined if it came over a connection without a certificate. */
+/** The host whose agent sent a request. Undefined if it came over a connection without its certificate. */
 export function hostBehind(request: IncomingMessage): string | undefined {
-  return admitted.get(request)
+  return hostOf(request, PlatformPart.Agent)
+}
+
+/** The host whose gateway sent a request. Undefined if it came over a connection without its certificate. */
+export function gatewayBehind(request: IncomingMessage): string | undefined {
+  return hostOf(request, PlatformPart.Gateway)
+}
+
+function hostOf(request: IncomingMessage, part: PlatformPart): string | undefined {
+  const behind = admitted.get(request)
+  return behind?.part === part ? behind.id : undefined
 }

@@ -1,6 +1,8 @@
 import type { Database } from '../../db/database.ts'
 import { admitHost } from '../../db/host/joining.ts'
 import { isJsonObject } from '../../domain/json-text.ts'
+import type { HostRole } from '../../domain/host/role.ts'
+import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 import { issuePartCertificate, readPublicKey, UnusablePublicKey } from '../../trust/part-authority.ts'
 import type { KeyPairPem } from '../../x509/key-pair.ts'
@@ -33,20 +35,22 @@ export async function answerJoin(deps: JoinDeps, body: unknown): Promise<JoinAns
   if (!isSound || keySha256 === undefined) return refusal(400, 'the request to join is malformed')
   const admission = await admitHost(deps.database, { secret, keySha256 })
   if (!admission.ok) return refusal(403, refusals[admission.refusal])
-  const certificate = await certificateFor(deps, admission.hostId, publicKey)
-  return {
-    status: 200,
-    body: { hostId: admission.hostId, certificate, temporalNamespace: deps.temporalNamespace },
-  }
+  const { hostId, roles } = admission
+  const certificate = await certificateFor(deps, { part: PlatformPart.Agent, id: hostId }, publicKey)
+  const ofRoles = await Promise.all(
+    roles.map(async (role) => [role, await certificateFor(deps, { part: role, id: hostId }, publicKey)]),
+  )
+  const roleCertificates = Object.fromEntries(ofRoles) as Partial<Record<HostRole, string>>
+  const { temporalNamespace } = deps
+  return { status: 200, body: { hostId, certificate, roleCertificates, temporalNamespace } }
 }
 
-/** Issues the next certificate of a host for the key that it has. */
+/** Issues the next certificate of a part for the key that its machine has. */
 export async function certificateFor(
   { authority, nowMs }: Pick<JoinDeps, 'authority' | 'nowMs'>,
-  hostId: string,
+  name: PartName,
   publicKey: string,
 ): Promise<string> {
-  const name = { part: PlatformPart.Agent, id: hostId }
   return await issuePartCertificate(authority, { name, publicKey, nowMs: nowMs() })
 }
 

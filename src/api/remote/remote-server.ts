@@ -6,24 +6,32 @@ import type { Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Server, TLSSocket } from 'node:tls'
 import { parseJson } from '../../domain/json-text.ts'
+import type { PartName } from '../../domain/part-name.ts'
+import { PlatformPart } from '../../domain/platform-part.ts'
 import { serverTls } from '../../trust/part-identity.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
 import { createApiServer } from '../server.ts'
-import { noteHost } from './admitted-hosts.ts'
+import { notePart } from './admitted-hosts.ts'
 import type { JoinAnswer } from './join.ts'
-import type { ConnectedHost, JoinedHosts } from './joined-hosts.ts'
+import type { ConnectedPart, JoinedHosts } from './joined-hosts.ts'
+import { Answerer, answererOf } from './part-paths.ts'
 import { plainPath } from './plain-path.ts'
+
+/** The host whose agent calls. */
+export interface HostCaller extends Pick<ConnectedPart, 'keySha256'> {
+  readonly hostId: string
+}
 
 export interface RemoteServerOptions {
   readonly identity: PartIdentity
   readonly hosts: JoinedHosts
   readonly join: (body: unknown) => Promise<JoinAnswer>
-  /** Issues the next certificate of a host for the key of its connection. */
-  readonly renew: (hostId: string, publicKey: string) => Promise<string>
+  /** Issues the next certificate of a part for the key of its connection. */
+  readonly renew: (part: PartName, publicKey: string) => Promise<string>
   /** The API's own endpoints for hosts. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => unknown
   /** Passes a host's call on to Temporal. */
-  readonly temporal: (host: ConnectedHost, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
+  readonly temporal: (host: HostCaller, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
   /** Passes a host's request on to the registry. */
   readonly registry: (request: IncomingMessage, response: ServerResponse) => void
 }
@@ -45,7 +53,7 @@ const closeIdleEveryMs = 20
 
 /**
  * The server for parts on other machines: TLS 1.3 with the certificates of the installation's authority.
- * Without a certificate a machine can do nothing but join. A host reaches what is its own and nothing else.
+ * Without a certificate a machine can do nothing but join. A part reaches what is its own and nothing else (`part-paths.ts`).
  * HTTP/1.1 carries the API and the registry, HTTP/2 the calls to Temporal.
  */
 export function createRemoteServer(options: RemoteServerOptions): RemoteServer {
@@ -96,8 +104,8 @@ async function serveCalls(
   socket: TLSSocket,
   sessions: Set<ServerHttp2Session>,
 ): Promise<void> {
-  const host = await hosts.hostOf(socket).catch(() => undefined)
-  if (host === undefined) {
+  const peer = await hosts.partOf(socket).catch(() => undefined)
+  if (peer?.part !== PlatformPart.Agent) {
     socket.destroy()
     return
   }
@@ -107,7 +115,7 @@ async function serveCalls(
   session.on('error', () => undefined)
   session.on('stream', (stream, headers) => {
     stream.on('error', () => undefined)
-    temporal(host, stream, headers)
+    temporal({ hostId: peer.id, keySha256: peer.keySha256 }, stream, headers)
   })
 }
 
@@ -121,32 +129,37 @@ async function answer(
   if (pathname === undefined) return refuse(response, 400, unclearPath)
   if (request.method === 'POST' && pathname === '/join') return await joins.answer(request, response)
   const socket = request.socket as TLSSocket
-  const host = await options.hosts.hostOf(socket)
-  if (host === undefined) return refuse(response, 401, strangers)
-  const { hostId } = host
-  const own = `/internal/nodes/${hostId}`
-  if (request.method === 'POST' && pathname === `${own}/certificate`) {
-    const key = socket.getPeerX509Certificate()!.publicKey
-    const publicKey = key.export({ format: 'pem', type: 'spki' }).toString()
-    send(response, 200, { certificate: await options.renew(hostId, publicKey) })
-  } else if (pathname === own || pathname.startsWith(`${own}/`)) {
-    noteHost(request, hostId)
-    options.handle(request, response)
-  } else if (request.method === 'GET' && pathname.startsWith('/v2/')) {
-    options.registry(request, response)
-  } else {
-    refuse(response, 403, notOwn(hostId, pathname))
+  const part = await options.hosts.partOf(socket)
+  if (part === undefined) return refuse(response, 401, strangers)
+  switch (answererOf(part, { method: request.method ?? '', path: pathname })) {
+    case Answerer.Certificate: {
+      const key = socket.getPeerX509Certificate()!.publicKey
+      const publicKey = key.export({ format: 'pem', type: 'spki' }).toString()
+      return send(response, 200, { certificate: await options.renew(part, publicKey) })
+    }
+    case Answerer.Api:
+      notePart(request, part)
+      return void options.handle(request, response)
+    case Answerer.Registry:
+      return options.registry(request, response)
+    case undefined:
+      refuse(response, 403, notOwn(part, pathname))
   }
 }
 
-/** Why a host may not ask for a path. */
-function notOwn(hostId: string, pathname: string): string {
+/** Why a part may not ask for a path. */
+function notOwn(part: PartName, pathname: string): string {
   const [, other] = /^\/internal\/nodes\/([^/]+)(?:\/|$)/.exec(pathname) ?? []
-  if (other === undefined) return `host '${hostId}' may not ask for ${pathname}`
+  if (other === undefined || other === part.id) return `${wordOf(part)} may not ask for ${pathname}`
   return (
-    `the certificate of this machine is that of host '${hostId}', and not of '${other}': \`npx roost join\` without arguments ` +
-    `runs it as '${hostId}', and \`roost host invite\` prints how another machine joins`
+    `the certificate of this machine is that of ${wordOf(part)}, and not of '${other}': \`npx roost join\` without arguments ` +
+    `runs it as '${part.id}', and \`roost host invite\` prints how another machine joins`
   )
+}
+
+/** An agent is its host to everybody who reads messages. */
+function wordOf({ part, id }: PartName): string {
+  return part === PlatformPart.Agent ? `host '${id}'` : `the ${part} of host '${id}'`
 }
 
 const unclearPath = "the path is not plain: write it without escapes, '.', '..' and empty parts"

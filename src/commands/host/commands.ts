@@ -8,10 +8,13 @@ import type { LabelChange } from '../../domain/host/labels.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { ageText } from '../output.ts'
 import type { Column } from '../output.ts'
-import { queryOf, tellEach } from '../session.ts'
+import { collected, queryOf, tellEach, usage } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
 
 type Host = Entry<'GetHostsAnswer'>
+type Role = Host['roles'][number]
+
+const roles: readonly Role[] = ['gateway']
 
 /** The commands for hosts. They need the token of an administrator. */
 export function addHostCommands({ program, session }: CommandLine): void {
@@ -20,7 +23,8 @@ export function addHostCommands({ program, session }: CommandLine): void {
     .command('invite')
     .description('invite a machine, and write the command that makes it a host')
     .option('--name <id>', 'the name of the host; default: h2, h3 and so on')
-    .action(async (options: { readonly name?: string }) => invite(await session(), options))
+    .option('--role <role>', 'what it will do besides running instances: gateway; several times', collected)
+    .action(async (options: InviteOptions) => invite(await session(), options))
   host
     .command('list [hosts...]')
     .alias('ls')
@@ -61,8 +65,14 @@ export function addHostCommands({ program, session }: CommandLine): void {
     })
 }
 
-async function invite(session: Session, { name }: { readonly name?: string }): Promise<void> {
-  const body = { ...(name !== undefined && { name }) }
+interface InviteOptions {
+  readonly name?: string
+  readonly role?: readonly string[]
+}
+
+async function invite(session: Session, { name, role }: InviteOptions): Promise<void> {
+  const roles = role?.map(roleNamed)
+  const body = { ...(name !== undefined && { name }), ...(roles && { roles }) }
   const made = one(await session.client.POST('/v1/hosts/invitations', { body }))
   session.tell(`Run this on the new machine, in a checkout of Roost, before ${made.expires_at}:`)
   session.answer({ json: made, text: `npx roost join ${made.address} ${made.token}` })
@@ -98,6 +108,12 @@ function labelChange(changes: readonly string[]): LabelChange {
   return { set: Object.fromEntries(set), remove: [...remove] }
 }
 
+function roleNamed(text: string): Role {
+  const found = roles.find((role) => role === text)
+  if (found === undefined) throw usage(`--role must be one of ${roles.join(', ')}, not '${text}'`)
+  return found
+}
+
 async function list(session: Session, names: readonly string[]): Promise<void> {
   const nowMs = Date.now()
   const shape: readonly Column<Host>[] = [
@@ -106,6 +122,7 @@ async function list(session: Session, names: readonly string[]): Promise<void> {
       title: 'STATE',
       text: ({ state, cordoned_at: at }) => (at === undefined ? state : `${state}, cordoned`),
     },
+    { title: 'ROLES', text: ({ roles: all }) => all.join(', ') || '-' },
     { title: 'VERSION', text: ({ version }) => version },
     { title: 'INSTANCES', text: ({ instances }) => String(sum(Object.values(instances))) },
     { title: 'MEMORY MB', text: (host) => `${host.used_memory_mb} of ${host.memory_mb}` },

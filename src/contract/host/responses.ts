@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { hostIdRule } from '../../domain/part-name.ts'
+import { hostRoles } from '../../domain/host/role.ts'
 import { partIdRule } from '../../domain/part-name.ts'
 import { vcpusPerProcessor } from '../../domain/host/placement.ts'
 import { HostState } from '../../domain/host/explanation.ts'
@@ -8,6 +10,8 @@ import { explanationFields } from '../explanation.ts'
 import { closed, count, optionalAll, statusSuccess, timestampField, vocabulary } from '../fields.ts'
 
 const hostName = Type.String({ description: 'The id under which it joined.' })
+
+const role = vocabulary(hostRoles, 'One thing that a machine does besides running instances.')
 
 const byState = closed(
   optionalAll(
@@ -35,6 +39,10 @@ const host = {
   ),
   labels: Type.Record(Type.String(), Type.String(), {
     description: 'What administrators noted about it. Nothing is decided by them.',
+  }),
+  roles: Type.Array(role, {
+    description:
+      'What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does.',
   }),
   instances: byState,
   memory_mb: count('Memory that its instances may take together.'),
@@ -84,7 +92,15 @@ export const invitationBody = closed({
   name: Type.Optional(
     Type.String({
       maxLength: 63,
-      description: `The id that the host will have: ${partIdRule}. Absent: \`h2\`, \`h3\` and so on.`,
+      description: `The id that the host will have: ${hostIdRule}. Absent: \`h2\`, \`h3\` and so on.`,
+    }),
+  ),
+  roles: Type.Optional(
+    Type.Array(role, {
+      uniqueItems: true,
+      maxItems: hostRoles.length,
+      description:
+        'What the machine will do besides running instances. With a role it joins cordoned. Absent: nothing.',
     }),
   ),
 })
@@ -92,6 +108,7 @@ export const invitationBody = closed({
 export const invitation = closed({
   status: statusSuccess,
   name: hostName,
+  roles: Type.Array(role, { description: 'What the machine will do besides running instances.' }),
   address: Type.String({ description: 'Where the machine finds this installation.' }),
   token: Type.String({ description: 'What the machine shows when it joins. It is not shown again.' }),
   expires_at: timestampField,

@@ -1,4 +1,5 @@
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
+import type { HostRole } from '../../domain/host/role.ts'
 import type { HostLabels } from '../../domain/host/labels.ts'
 import type { StateCounts } from '../../domain/instance/tally.ts'
 import { heldFootprintMb, promisedFootprintMb, promisedVcpus } from './memory.ts'
@@ -43,6 +44,8 @@ export interface NodeOverview {
   /** When an administrator cordoned the host. Null: new instances and volumes may be placed there. */
   readonly cordonedAt: Date | null
   readonly labels: HostLabels
+  /** What its machine does besides running instances. */
+  readonly roles: readonly HostRole[]
 }
 
 export type NodeRefusal = 'unknown' | 'live' | 'has-instances' | 'has-volumes'
@@ -50,7 +53,7 @@ export type NodeChange = { readonly ok: true } | { readonly ok: false; readonly 
 
 /** All hosts, by id. */
 export async function overlookNodes({ db }: Database): Promise<readonly NodeOverview[]> {
-  return db
+  const rows = await db
     .selectFrom('nodes')
     .leftJoinLateral(
       (eb) =>
@@ -64,6 +67,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
           .as('kept'),
       (join) => join.onTrue(),
     )
+    .leftJoin('joinedHosts', 'joinedHosts.hostId', 'nodes.id')
     .select((eb) => [
       'id',
       'agentUrl',
@@ -86,6 +90,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
         .$asScalar()
         .$notNull()
         .as('instances'),
+      'joinedHosts.roles',
       eb.ref('kept.volumes').$notNull().as('volumes'),
       eb.ref('kept.promisedMb').$notNull().as('promisedMb'),
       eb('heartbeatAt', '>', ago(nodeSilentAfterMs)).$castTo<boolean>().as('live'),
@@ -93,6 +98,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
     ])
     .orderBy('id')
     .execute()
+  return rows.map((row) => ({ ...row, roles: row.roles ?? [] }))
 }
 
 /** The time of a silent host's last heartbeat. Undefined if the host is live or not known. */

@@ -1,5 +1,6 @@
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
+import type { HostRole } from '../../domain/host/role.ts'
 import { firstInstanceIndex, freeSubnet } from '../../domain/host/private-address.ts'
 import type { Database } from '../database.ts'
 import { takeLock } from '../locks.ts'
@@ -53,7 +54,8 @@ type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
  * next one that no host has and that the host's machine does not use otherwise. The network never changes
  * afterwards, and the id belongs to the agent with this secret from then on. Returns undefined and changes
  * nothing if the host with this id has another secret. Throws if all networks are taken. With `joined`, the
- * heartbeat is that of a machine that joined; one that was removed meanwhile is refused, too.
+ * heartbeat is that of a machine that joined; one that was removed meanwhile is refused, too. One that has a
+ * role is cordoned from its first heartbeat on.
  */
 export async function recordHeartbeat(
   deps: NodesDeps,
@@ -61,9 +63,12 @@ export async function recordHeartbeat(
   heartbeat: NodeHeartbeat,
 ): Promise<NodeAssignment | undefined> {
   return deps.database.db.transaction().execute(async (db) => {
-    if (node.joined === true && !(await keepsJoined(db, node.id))) return undefined
+    const roles = node.joined === true ? await keptRoles(db, node.id) : []
+    if (roles === undefined) return undefined
     const sealed = deps.secretBox.seal(heartbeat.agentSecret, secretContext(node.id))
-    const stored = (await storedNode(db, node.id)) ?? (await addNode(db, node, { heartbeat, sealed }))
+    const stored =
+      (await storedNode(db, node.id)) ??
+      (await addNode(db, node, { heartbeat, sealed, isCordoned: roles.length > 0 }))
     const isReleased = stored.agentSecret === releasedSecret
     if (
       !isReleased &&
@@ -99,10 +104,13 @@ export async function recordHeartbeat(
   })
 }
 
-/** Whether the host is among those that joined. It is not removed before the transaction ends. */
-async function keepsJoined(db: Db, hostId: string): Promise<boolean> {
-  const found = db.selectFrom('joinedHosts').select('hostId').where('hostId', '=', hostId)
-  return (await found.forShare().executeTakeFirst()) !== undefined
+/**
+ * The roles of a host that joined, which is not removed before the transaction ends. Undefined if it is not
+ * among those that joined.
+ */
+async function keptRoles(db: Db, hostId: string): Promise<readonly HostRole[] | undefined> {
+  const found = db.selectFrom('joinedHosts').select('roles').where('hostId', '=', hostId)
+  return (await found.forShare().executeTakeFirst())?.roles
 }
 
 /** Reads and locks the host's row, so that only the first of several agents gets a released id. */
@@ -119,8 +127,9 @@ async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefine
 async function addNode(
   db: Db,
   node: NewNode,
-  { heartbeat, sealed }: { readonly heartbeat: NodeHeartbeat; readonly sealed: string },
+  first: { readonly heartbeat: NodeHeartbeat; readonly sealed: string; readonly isCordoned: boolean },
 ): Promise<StoredNode> {
+  const { heartbeat, sealed, isCordoned } = first
   await takeLock(db, subnetLock)
   const added = await storedNode(db, node.id)
   if (added) return added
@@ -136,7 +145,12 @@ async function addNode(
   const given = { id, agentUrl, agentSecret: sealed, accelerator, memoryMb, cpus, volumeMb, version, subnet }
   await db
     .insertInto('nodes')
-    .values({ ...given, nextAddress: firstInstanceIndex, heartbeatAt: now })
+    .values({
+      ...given,
+      nextAddress: firstInstanceIndex,
+      heartbeatAt: now,
+      ...(isCordoned && { cordonedAt: now }),
+    })
     .execute()
   return { subnet, agentSecret: sealed }
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { HostRole } from '../../domain/host/role.ts'
 import type { Database } from '../database.ts'
 import { takeLock } from '../locks.ts'
+import { json } from '../postgres-client.ts'
 import type { Db } from '../schema/tables.ts'
 import { fromNow, now } from '../sql/time.ts'
 import { releasedSecret } from './hosts.ts'
@@ -23,8 +25,13 @@ export interface Invitation {
  */
 export async function inviteHost(
   { db }: Database,
-  wanted: { readonly hostId: string | undefined; readonly secret: string },
+  wanted: {
+    readonly hostId: string | undefined
+    readonly secret: string
+    readonly roles?: readonly HostRole[]
+  },
 ): Promise<Invitation | undefined> {
+  const { secret, roles = [] } = wanted
   return await db.transaction().execute(async (db) => {
     await takeLock(db, invitationLock)
     await db.deleteFrom('hostInvitations').where('expiresAt', '<=', now).execute()
@@ -33,7 +40,7 @@ export async function inviteHost(
     if (taken.has(hostId)) return undefined
     return await db
       .insertInto('hostInvitations')
-      .values({ secretSha256: sha256(wanted.secret), hostId, expiresAt: fromNow(invitationMs) })
+      .values({ secretSha256: sha256(secret), hostId, roles: json(roles), expiresAt: fromNow(invitationMs) })
       .returning(['hostId', 'expiresAt'])
       .executeTakeFirstOrThrow()
   })
@@ -63,7 +70,7 @@ function freeId(taken: ReadonlySet<string>): string {
 }
 
 export type Admission =
-  | { readonly ok: true; readonly hostId: string }
+  | { readonly ok: true; readonly hostId: string; readonly roles: readonly HostRole[] }
   | { readonly ok: false; readonly refusal: 'unknown' | 'expired' | 'used' }
 
 /**
@@ -78,15 +85,21 @@ export async function admitHost(
   return await db.transaction().execute(async (db): Promise<Admission> => {
     const found = await db
       .selectFrom('hostInvitations')
-      .select((eb) => ['secretSha256', 'hostId', 'usedByKey', eb('expiresAt', '<=', now).as('expired')])
+      .select((eb) => [
+        'secretSha256',
+        'hostId',
+        'roles',
+        'usedByKey',
+        eb('expiresAt', '<=', now).as('expired'),
+      ])
       .where('secretSha256', '=', sha256(asked.secret))
       .forUpdate()
       .executeTakeFirst()
     if (found === undefined) return { ok: false, refusal: 'unknown' }
     if (found.expired) return { ok: false, refusal: 'expired' }
-    const { hostId, secretSha256, usedByKey } = found
+    const { hostId, roles, secretSha256, usedByKey } = found
     if (usedByKey !== null)
-      return usedByKey === keySha256 ? { ok: true, hostId } : { ok: false, refusal: 'used' }
+      return usedByKey === keySha256 ? { ok: true, hostId, roles } : { ok: false, refusal: 'used' }
     await db
       .updateTable('hostInvitations')
       .set({ usedAt: now, usedByKey: keySha256 })
@@ -94,17 +107,26 @@ export async function admitHost(
       .execute()
     await db
       .insertInto('joinedHosts')
-      .values({ hostId, keySha256 })
-      .onConflict((conflict) => conflict.column('hostId').doUpdateSet({ keySha256, joinedAt: now }))
+      .values({ hostId, keySha256, roles: json(roles) })
+      .onConflict((conflict) =>
+        conflict.column('hostId').doUpdateSet({ keySha256, roles: json(roles), joinedAt: now }),
+      )
       .execute()
-    return { ok: true, hostId }
+    return { ok: true, hostId, roles }
   })
 }
 
-/** The hash of the public key of each machine that joined and was not removed, by host. */
-export async function joinedKeys({ db }: Database): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.selectFrom('joinedHosts').select(['hostId', 'keySha256']).execute()
-  return new Map(rows.map(({ hostId, keySha256 }) => [hostId, keySha256]))
+/** A machine that joined, as it is known by its certificates. */
+export interface JoinedMachine {
+  /** The hash of its public key. */
+  readonly keySha256: string
+  readonly roles: readonly HostRole[]
+}
+
+/** Each machine that joined and was not removed, by host. */
+export async function joinedMachines({ db }: Database): Promise<ReadonlyMap<string, JoinedMachine>> {
+  const rows = await db.selectFrom('joinedHosts').select(['hostId', 'keySha256', 'roles']).execute()
+  return new Map(rows.map(({ hostId, ...machine }) => [hostId, machine]))
 }
 
 /** The ids of machines that are invited, or joined and were never heard of. They are not among the hosts. */

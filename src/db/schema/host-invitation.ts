@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { HostRole } from '../../domain/host/role.ts'
 
 /** An invitation for one machine to join the installation. */
 export const HostInvitation = defineEntity({
@@ -9,6 +10,8 @@ export const HostInvitation = defineEntity({
     secretSha256: p.text().primary(),
     /** The id that the host will have. */
     hostId: p.text(),
+    /** What the machine will do besides running instances. */
+    roles: p.json<readonly HostRole[]>().defaultRaw("'[]'"),
     createdAt: p.datetime(3).defaultRaw('now()'),
     expiresAt: p.datetime(3),
     /** When a machine joined with it. It admits no other one. */

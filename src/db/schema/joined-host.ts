@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { HostRole } from '../../domain/host/role.ts'
 
 /** A machine that joined and was not removed. Only such machines are let in by their certificates. */
 export const JoinedHost = defineEntity({
@@ -8,6 +9,8 @@ export const JoinedHost = defineEntity({
     hostId: p.text().primary(),
     /** The hash of its public key. Certificates for this host with other keys are not accepted. */
     keySha256: p.text(),
+    /** What the machine does besides running instances. */
+    roles: p.json<readonly HostRole[]>().defaultRaw("'[]'"),
     joinedAt: p.datetime(3).defaultRaw('now()'),
   },
 })

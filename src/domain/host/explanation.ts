@@ -3,6 +3,7 @@ import type { HostLabels } from './labels.ts'
 import { footprintMb, minGuestMemoryMb } from './memory-room.ts'
 import type { Explanation } from '../instance/explanation.ts'
 import { InstanceState } from '../instance/state.ts'
+import type { HostRole } from './role.ts'
 import { tallyOf, totalOf } from '../instance/tally.ts'
 import type { StateCounts } from '../instance/tally.ts'
 import { timeOf } from '../instance/words.ts'
@@ -44,6 +45,8 @@ export interface ExplainedHost {
   /** When an administrator cordoned it. Absent: it is not cordoned. */
   readonly cordonedAtMs?: number
   readonly labels: HostLabels
+  /** What its machine does besides running instances. */
+  readonly roles: readonly HostRole[]
   /** The room for volumes, and the size of all volumes together. */
   readonly volumeMb: number
   readonly promisedMb: number
@@ -52,7 +55,10 @@ export interface ExplainedHost {
 /** Says whether a host is heard, what it has and how much room is left, and what that means. */
 export function explainHost(host: ExplainedHost): Explanation {
   const { now, next } = byState[host.state](host)
-  return { now: `${host.id}${labelled(host)} ${now}: ${tallyOf(host.instances)}; ${roomOf(host)}.`, next }
+  return {
+    now: `${host.id}${labelled(host)} ${now}${rolesOf(host)}: ${tallyOf(host.instances)}; ${roomOf(host)}.`,
+    next,
+  }
 }
 
 type Words = Pick<Explanation, 'now' | 'next'>
@@ -75,6 +81,10 @@ const byState = {
 function labelled({ labels }: ExplainedHost): string {
   const text = labelsText(labels)
   return text === '' ? '' : ` (${text})`
+}
+
+function rolesOf({ roles }: ExplainedHost): string {
+  return roles.length === 0 ? '' : `, has the role ${roles.join(' and ')}`
 }
 
 function roomOf({ usedMemoryMb, memoryMb, promisedMb, volumeMb }: ExplainedHost): string {

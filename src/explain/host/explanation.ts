@@ -23,6 +23,7 @@ export function hostExplanation(node: NodeOverview, instances: StateCounts): Exp
     ...(cordonedAt !== null && { cordonedAtMs: cordonedAt.getTime() }),
     instances,
     labels,
+    roles: node.roles,
     memoryMb,
     usedMemoryMb,
     promisedMemoryMb,

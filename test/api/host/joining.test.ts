@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { HostReport } from '../../../src/domain/host/api-protocol.ts'
-import { admitHost, inviteHost, joinedKeys } from '../../../src/db/host/joining.ts'
+import { admitHost, inviteHost, joinedMachines } from '../../../src/db/host/joining.ts'
 import { readJoinToken } from '../../../src/trust/join-token.ts'
 import { fingerprintOf, makePartAuthority } from '../../../src/trust/part-authority.ts'
 import type { KeyPairPem } from '../../../src/x509/key-pair.ts'
@@ -36,7 +36,7 @@ describe('hosts that join, over the API', () => {
     await inviteHost(api.database, { hostId, secret: hostId })
     assert.ok((await admitHost(api.database, { secret: hostId, keySha256: hostId })).ok)
   }
-  const isJoined = async (hostId: string) => (await joinedKeys(api.database)).has(hostId)
+  const isJoined = async (hostId: string) => (await joinedMachines(api.database)).has(hostId)
 
   it('are invited with an address and a token that no other answer and no log has', async () => {
     const first = await invite()
@@ -55,6 +55,23 @@ describe('hosts that join, over the API', () => {
     assert.ok(api.logLines.some((line) => line.includes('a host was invited') && line.includes('attic')))
   })
 
+  it('are invited with roles that there are', async () => {
+    const { name, roles } = await admin.api.one('inviteHosts', { body: { roles: ['gateway'] } })
+    assert.deepEqual(roles, ['gateway'])
+    assert.deepEqual((await invite()).roles, [])
+    assert.ok(api.logLines.some((line) => line.includes(name) && line.includes('"roles":["gateway"]')))
+    for (const wrong of [['gateway', 'gateway'], ['agent'], ['worker'], 'gateway', [1]]) {
+      const body = { roles: wrong }
+      const answer = await api.send({
+        method: 'POST',
+        path: '/v1/hosts/invitations',
+        token: admin.token,
+        body,
+      })
+      assert.equal(answer.status, 400, JSON.stringify(wrong))
+    }
+  })
+
   it('are invited and removed by administrators alone', async () => {
     const { entries, ...refused } = await user.api.attempt('inviteHosts', { body: {} })
     assert.deepEqual(entries, [])
@@ -69,7 +86,7 @@ describe('hosts that join, over the API', () => {
   })
 
   it('have names that are one label of DNS and not taken', async () => {
-    for (const name of ['A', 'a.b', 'a_b', '-a', 'a-', ' ', 'a'.repeat(64), '../x']) {
+    for (const name of ['A', 'a.b', 'a_b', '-a', 'a-', ' ', 'a'.repeat(64), '../x', '0123456789ab']) {
       const answer = await api.send({
         method: 'POST',
         path: '/v1/hosts/invitations',

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { partNamed } from '../../../src/domain/part-name.ts'
+import { HostRole } from '../../../src/domain/host/role.ts'
 import { PlatformPart } from '../../../src/domain/platform-part.ts'
 import { JoinFailure, joinInstallation } from '../../../src/trust/join-client.ts'
 import { newJoinSecret } from '../../../src/trust/join-token.ts'
@@ -43,6 +44,19 @@ describe('how a machine joins over the network', () => {
     assert.equal(shown.publicKey.export({ format: 'pem', type: 'spki' }), publicKeyOf(key))
     const answer = await exchange(await remote.connect({ key, certificate }), requestText('GET /v2/'))
     assert.match(answer, /^HTTP\/1\.1 200 /)
+  })
+
+  it('gets a certificate for each of its roles, and for no other part', async () => {
+    const key = makeKey()
+    const joined = await join(await remote.invite('edge', [HostRole.Gateway]), publicKeyOf(key))
+    assert.deepEqual(
+      joined.roleCertificates.map(([role, certificate]) => [
+        role,
+        partNamed(namesOf(new X509Certificate(certificate))),
+      ]),
+      [['gateway', { part: PlatformPart.Gateway, id: 'edge' }]],
+    )
+    assert.deepEqual((await join(await remote.invite())).roleCertificates, [])
   })
 
   it('may ask again with its key, and no other machine may', async () => {

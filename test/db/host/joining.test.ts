@@ -1,13 +1,14 @@
 import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
-import { releaseNode } from '../../../src/db/host/administration.ts'
+import { HostRole } from '../../../src/domain/host/role.ts'
+import { overlookNodes, releaseNode, setCordon } from '../../../src/db/host/administration.ts'
 import {
   admitHost,
   awaitedHosts,
   invitationMs,
   inviteHost,
-  joinedKeys,
+  joinedMachines,
   removeJoinedHost,
 } from '../../../src/db/host/joining.ts'
 import { recordHeartbeat } from '../../../src/db/host/hosts.ts'
@@ -43,16 +44,31 @@ describe('machines that join as hosts', () => {
   })
 
   /** Invites a machine. Undefined if the id is taken. */
-  const invite = async (hostId?: string) => {
+  const invite = async (hostId?: string, roles: readonly HostRole[] = []) => {
     const secret = `secret ${secrets++}`
-    const made = await inviteHost(database, { hostId, secret })
+    const made = await inviteHost(database, { hostId, secret, roles })
     return made && { secret, hostId: made.hostId, expiresAt: made.expiresAt }
   }
   const admit = async (secret: string, keySha256 = 'key') => await admitHost(database, { secret, keySha256 })
   const join = async (hostId: string, key = `key of ${hostId}`) => {
     const invited = await invite(hostId)
     assert.ok(invited, `${hostId} is taken`)
-    assert.deepEqual(await admit(invited.secret, key), { ok: true, hostId })
+    assert.deepEqual(await admit(invited.secret, key), { ok: true, hostId, roles: [] })
+  }
+  const keys = async () =>
+    [...(await joinedMachines(database))].map(([hostId, { keySha256 }]) => [hostId, keySha256])
+  const beat = async (id: string) => {
+    const node = { id, firstSubnet: '10.64.0.0/16', joined: true }
+    const heartbeat = {
+      agentUrl: 'https://192.0.2.9:7071',
+      agentSecret: testAgentSecret(id),
+      accelerator: 'tcg',
+      memoryMb: 4_096,
+      volumeMb: 0,
+      occupiedSubnets: [],
+      version: '0.1.0',
+    } as const
+    assert.ok(await recordHeartbeat({ database, secretBox: testSecretBox }, node, heartbeat))
   }
   const silence = async (id: string) =>
     await readRows(database, {
@@ -102,15 +118,42 @@ describe('machines that join as hosts', () => {
     await silence('attic')
     assert.deepEqual(await releaseNode(database, 'attic'), { ok: true })
     await join('attic', 'new')
-    assert.deepEqual([...(await joinedKeys(database))], [['attic', 'new']])
+    assert.deepEqual(await keys(), [['attic', 'new']])
     assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: true })
+  })
+
+  it('have the roles of their invitation, also when they ask again, and a role cordons them', async () => {
+    const { secret } = (await invite('attic', [HostRole.Gateway]))!
+    for (let time = 0; time < 2; time++)
+      assert.deepEqual(await admit(secret), { ok: true, hostId: 'attic', roles: ['gateway'] })
+    await join('cellar')
+    const machines = await joinedMachines(database)
+    assert.deepEqual([machines.get('attic')?.roles, machines.get('cellar')?.roles], [['gateway'], []])
+    for (const id of ['attic', 'cellar']) await beat(id)
+    const seen = async () =>
+      (await overlookNodes(database)).map(({ id, roles, cordonedAt }) => [id, roles, cordonedAt !== null])
+    assert.deepEqual(await seen(), [
+      ['attic', ['gateway'], true],
+      ['cellar', [], false],
+      ['local', [], false],
+    ])
+    await setCordon(database, 'attic', false)
+    await beat('attic')
+    assert.deepEqual((await seen())[0], ['attic', ['gateway'], false], 'its next heartbeats change nothing')
+  })
+
+  it('have no role of a machine that had their id before', async () => {
+    await admit((await invite('attic', [HostRole.Gateway]))!.secret)
+    await removeJoinedHost(database, 'attic')
+    await join('attic', 'another')
+    assert.deepEqual((await joinedMachines(database)).get('attic'), { keySha256: 'another', roles: [] })
   })
 
   it('are refused with a secret that is not known', async () => {
     assert.deepEqual(await admit('none'), { ok: false, refusal: 'unknown' })
     const invited = await invite()
     assert.deepEqual(await admit(invited!.secret.toUpperCase()), { ok: false, refusal: 'unknown' })
-    assert.equal((await joinedKeys(database)).size, 0)
+    assert.equal((await joinedMachines(database)).size, 0)
   })
 
   it('have an hour, and then the id is free', async () => {
@@ -119,26 +162,26 @@ describe('machines that join as hosts', () => {
     assert.ok(Math.abs(invited!.expiresAt.getTime() - before - invitationMs) < 60_000)
     await expire('attic')
     assert.deepEqual(await admit(invited!.secret), { ok: false, refusal: 'expired' })
-    assert.equal((await joinedKeys(database)).size, 0)
+    assert.equal((await joinedMachines(database)).size, 0)
     assert.ok(await invite('attic'))
     assert.deepEqual(await admit(invited!.secret), { ok: false, refusal: 'unknown' })
   })
 
   it('may ask again with their key, and no other machine may', async () => {
     const { secret, hostId } = (await invite())!
-    assert.deepEqual(await admit(secret, 'mine'), { ok: true, hostId })
-    assert.deepEqual(await admit(secret, 'mine'), { ok: true, hostId })
+    assert.deepEqual(await admit(secret, 'mine'), { ok: true, hostId, roles: [] })
+    assert.deepEqual(await admit(secret, 'mine'), { ok: true, hostId, roles: [] })
     assert.deepEqual(await admit(secret, 'yours'), { ok: false, refusal: 'used' })
-    assert.deepEqual([...(await joinedKeys(database))], [[hostId, 'mine']])
+    assert.deepEqual(await keys(), [[hostId, 'mine']])
   })
 
   it('are one of several that come with one secret at once', async () => {
     const { secret, hostId } = (await invite())!
-    const keys = Array.from({ length: 10 }, (_, index) => `key ${index}`)
-    const outcomes = await Promise.all(keys.map(async (key) => await admit(secret, key)))
-    const winners = keys.filter((_, index) => outcomes[index]?.ok)
+    const tried = Array.from({ length: 10 }, (_, index) => `key ${index}`)
+    const outcomes = await Promise.all(tried.map(async (key) => await admit(secret, key)))
+    const winners = tried.filter((_, index) => outcomes[index]?.ok)
     assert.equal(winners.length, 1)
-    assert.deepEqual([...(await joinedKeys(database))], [[hostId, winners[0]]])
+    assert.deepEqual(await keys(), [[hostId, winners[0]]])
   })
 
   it('are not removed while they have instances or volumes', async () => {
@@ -152,7 +195,7 @@ describe('machines that join as hosts', () => {
     assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: false, refusal: 'has-instances' })
     await readRows(database, { text: 'delete from instances' })
     assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: false, refusal: 'has-volumes' })
-    assert.equal((await joinedKeys(database)).size, 1)
+    assert.equal((await joinedMachines(database)).size, 1)
     await readRows(database, { text: 'delete from volumes' })
     assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: true })
   })
@@ -162,7 +205,7 @@ describe('machines that join as hosts', () => {
     await admit(secret)
     await hearNode(database, { id: 'attic' })
     assert.deepEqual(await removeJoinedHost(database, 'attic'), { ok: true })
-    assert.equal((await joinedKeys(database)).size, 0)
+    assert.equal((await joinedMachines(database)).size, 0)
     assert.equal(await countOf('nodes', 'id', 'attic'), 0)
     assert.equal(await countOf('host_invitations', 'host_id', 'attic'), 0)
     assert.deepEqual(
@@ -171,7 +214,7 @@ describe('machines that join as hosts', () => {
       'the same machine, the old secret',
     )
     await join('attic', 'another')
-    assert.deepEqual([...(await joinedKeys(database))], [['attic', 'another']])
+    assert.deepEqual(await keys(), [['attic', 'another']])
   })
 
   it('are awaited until their first heartbeat', async () => {

@@ -8,6 +8,7 @@ const host: ExplainedHost = {
   heartbeatAtMs: Date.parse('2026-01-02T03:04:05Z'),
   instances: { running: 2, standby: 1 },
   labels: {},
+  roles: [],
   memoryMb: 1_000,
   usedMemoryMb: 384,
   promisedMemoryMb: 600,
@@ -26,6 +27,11 @@ describe('the explanation of a host', () => {
   it('has the labels of the host behind its name', () => {
     const { now } = explainHost({ ...host, labels: { disk: 'nvme', spare: '' } })
     assert.match(now, /^attic \(disk=nvme, spare=\) is live: /)
+  })
+
+  it('says what its machine does besides', () => {
+    const { now } = explainHost({ ...host, roles: ['gateway'] })
+    assert.match(now, /^attic is live, has the role gateway: 2 instances run, /)
   })
 
   it('says that not even the smallest instance starts if less memory than that is left', () => {

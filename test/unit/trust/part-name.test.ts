@@ -1,6 +1,15 @@
 import { strict as assert } from 'node:assert'
-import { agentName, fullName, isPartId, kindName, partNamed } from '../../../src/domain/part-name.ts'
+import {
+  agentName,
+  fullName,
+  isBesideId,
+  isHostId,
+  isPartId,
+  kindName,
+  partNamed,
+} from '../../../src/domain/part-name.ts'
 import { PlatformPart } from '../../../src/domain/platform-part.ts'
+import { besideId } from '../../../src/trust/asked-identity.ts'
 
 const ids = ['h2', 'a', '0', 'agent', 'roost', 'x--y', 'a'.repeat(63)]
 const h2 = 'h2.agent.roost.internal'
@@ -50,5 +59,13 @@ describe('names of parts', () => {
     for (const id of ids) assert.ok(isPartId(id), id)
     for (const id of ['', '-', 'a-', '-a', 'A', 'a.b', 'a_b', 'ä', 'a\n', '..', 'a'.repeat(64)])
       assert.ok(!isPartId(id), JSON.stringify(id))
+  })
+
+  it('tell parts beside the API from machines that joined', () => {
+    const beside = Array.from({ length: 100 }, besideId)
+    for (const id of beside) assert.ok(isPartId(id) && isBesideId(id) && !isHostId(id), id)
+    for (const id of [...ids, 'abcdefabcde', 'abcdefabcdefa', 'abcdefabcdeg'])
+      assert.ok(!isBesideId(id) && isHostId(id), id)
+    assert.ok(!isHostId('a.b'))
   })
 })
