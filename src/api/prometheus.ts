@@ -56,9 +56,9 @@ function forAdministrators(route: string): ApiMiddleware {
 }
 
 async function listTargets(deps: ApiDeps, ctx: ApiContext): Promise<readonly TargetGroup[]> {
-  const hosts = await heartbeatAges(deps.database)
+  const [hosts, parts] = await Promise.all([heartbeatAges(deps.database), deps.parts.places()])
   const places = [
-    ...deps.parts.places.map(({ part, name }) => ({ part, name })),
+    ...parts.map(({ part, name }) => ({ part, name })),
     ...hosts.map(({ id }) => ({ part: PlatformPart.Agent, name: id })),
   ]
   // The gateway says under which name it was asked for the API. Whoever asks gets the address that it used.
@@ -89,7 +89,7 @@ async function readMetrics(
       if (!isKnown) throw requestError('noPart', { part, name })
       return await deps.nodes.readMetrics(name)
     }
-    const place = deps.parts.places.find((each) => each.part === part && each.name === name)
+    const place = (await deps.parts.places()).find((each) => each.part === part && each.name === name)
     if (place === undefined) throw requestError('noPart', { part, name })
     return await deps.parts.readMetrics(place)
   } catch (error) {

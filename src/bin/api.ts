@@ -24,6 +24,7 @@ import { forgetGone } from '../db/service/feed-read.ts'
 import { openInstanceWatch } from '../db/instance/watch.ts'
 import { migrate } from '../db/schema/migrate.ts'
 import { listNodes } from '../db/host/hosts.ts'
+import { joinedGateways } from '../db/host/joining.ts'
 import { createProofTokens } from '../db/service/proof-token.ts'
 import { createSecretBox } from '../db/secret-box.ts'
 import { createSessions } from '../db/account/sessions.ts'
@@ -96,6 +97,10 @@ const nodes = createNodeClient({
 const parts = createPartClient({
   places: settings.metricsParts ?? partsHere(settings),
   gatewayToken: files.gatewayToken,
+  ...(remote && {
+    joined: async () => await joinedGateways(database),
+    identity: () => remote.current,
+  }),
 })
 const metrics = createApiMetrics()
 const platform = createPlatformMetrics(metrics.registry, database)

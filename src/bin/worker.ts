@@ -21,6 +21,7 @@ import { WorkerMetrics } from '../control/worker-metrics.ts'
 import { createAuthorityAccounts } from '../db/certificate/authority-accounts.ts'
 import { listAutoscaledServices, readAutoscaleMembers } from '../db/autoscale/records.ts'
 import { openDatabase } from '../db/database.ts'
+import { joinedGateways } from '../db/host/joining.ts'
 import { listNodes } from '../db/host/hosts.ts'
 import { forgetSilentWorkers, forgetWorker, listWorkers, renewWorker } from '../db/workers.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
@@ -69,7 +70,6 @@ const { acmeResolver: resolver, diagnosisPrivate: asksPrivate } = settings
 const control = openTemporalControl(place)
 const metrics = new WorkerMetrics({ database, polls: () => worker.polls })
 const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
-const parts = createPartClient({ places: settings.metricsParts ?? partsHere(settings), gatewayToken })
 /** What the worker shows to hosts on other machines. Absent: there are none. */
 const identity =
   settings.hostsAddress &&
@@ -79,6 +79,14 @@ const identity =
     name: { part: PlatformPart.Worker, id: besideId() },
     onProblem: (message, error) => log.warn({ err: error }, message),
   })
+const parts = createPartClient({
+  places: settings.metricsParts ?? partsHere(settings),
+  gatewayToken,
+  ...(identity && {
+    joined: async () => await joinedGateways(database),
+    identity: () => identity.current,
+  }),
+})
 const nodes = createNodeClient({
   listNodes: () => listNodes({ database, secretBox }),
   nowMs: Date.now,

@@ -1,11 +1,17 @@
 import { Agent, request } from 'undici'
+import type { JoinedGateway } from '../db/host/joining.ts'
+import { joinedGatewayPort } from '../domain/host/gateway-role.ts'
+import { fullName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
 import type { TrafficAnswer } from '../domain/service/service-traffic.ts'
+import { partConnector } from '../trust/part-connector.ts'
+import type { PartIdentity } from '../trust/part-identity.ts'
 
 /** The requests of the API to workers, gateways and other APIs, for metrics. */
 export interface PartClient {
-  readonly places: readonly PartPlace[]
+  /** All parts that there are now. */
+  places(): Promise<readonly PartPlace[]>
   /** The metrics of a part in the Prometheus text format. Throws `PartUnreachable`. */
   readMetrics(place: PartPlace): Promise<string>
   /**
@@ -20,7 +26,7 @@ export interface PartClient {
 }
 
 export interface GatewayTraffic extends TrafficAnswer {
-  /** The number of the gateway. Users do not learn its address. */
+  /** The number of the gateway, or its alias. Users do not learn its address. */
   readonly gateway: string
 }
 
@@ -33,25 +39,37 @@ export class PartUnreachable extends Error {
 const callTimeoutMs = 5_000
 const connectTimeoutMs = 1_000
 const maxConnections = 8
+const aliasDigits = 8
 /** Some hundred times what a part has to tell, and the traffic of some ten thousand services. */
 const maxAnswerBytes = 16_777_216
 
 export function createPartClient(options: {
+  /** The parts that the settings name. */
   readonly places: readonly PartPlace[]
   readonly gatewayToken: string
+  /** The gateways on machines that joined, as they are now. Absent: there are none. */
+  readonly joined?: () => Promise<readonly JoinedGateway[]>
+  /** What is shown to them. */
+  readonly identity?: () => PartIdentity | undefined
 }): PartClient {
-  const { places, gatewayToken } = options
-  const gateways = places.filter(({ part }) => part === PlatformPart.Gateway)
+  const { gatewayToken, joined, identity = () => undefined } = options
   const dispatcher = new Agent({
     connections: maxConnections,
-    connect: { timeout: connectTimeoutMs },
+    connect: partConnector(identity, { timeout: connectTimeoutMs }),
     maxResponseSize: maxAnswerBytes,
   })
+
+  async function places(): Promise<readonly PartPlace[]> {
+    return [...options.places, ...((await joined?.()) ?? []).map(placeOf)]
+  }
 
   async function send(place: PartPlace, path: string, init: Init): Promise<string> {
     try {
       const signal = AbortSignal.timeout(callTimeoutMs)
-      const response = await request(new URL(path, place.address), { dispatcher, signal, ...init })
+      const { certifiedAs } = place
+      const headers = { ...init.headers, ...(certifiedAs !== undefined && { host: certifiedAs }) }
+      const url = new URL(path, place.address)
+      const response = await request(url, { dispatcher, signal, ...init, headers })
       if (response.statusCode === 200) return await response.body.text()
       await response.body.dump()
       throw new PartUnreachable(`the ${place.part} at ${place.name} answered ${response.statusCode}`)
@@ -66,14 +84,17 @@ export function createPartClient(options: {
     readMetrics: async (place) => await send(place, '/metrics', { method: 'GET' }),
     async readTraffic(services, onSilent) {
       if (services.length === 0) return []
-      const headers = { authorization: `Bearer ${gatewayToken}`, 'content-type': 'application/json' }
+      const gateways = (await places()).filter(({ part }) => part === PlatformPart.Gateway)
       const body = JSON.stringify({ services })
       const answers = await Promise.all(
         gateways.map(async (place, index): Promise<readonly GatewayTraffic[]> => {
+          // A gateway with a certificate goes by that of its caller, and is not told the token.
+          const token = place.certifiedAs === undefined && { authorization: `Bearer ${gatewayToken}` }
+          const headers = { ...token, 'content-type': 'application/json' }
           try {
             const text = await send(place, '/services', { method: 'POST', headers, body })
             const { run, traffic } = JSON.parse(text) as TrafficAnswer
-            return [{ gateway: String(index + 1), run, traffic }]
+            return [{ gateway: place.alias ?? String(index + 1), run, traffic }]
           } catch (error) {
             if (!(error instanceof PartUnreachable)) throw error
             onSilent(error)
@@ -84,6 +105,22 @@ export function createPartClient(options: {
       return answers.flat()
     },
     close: async () => await dispatcher.close(),
+  }
+}
+
+/**
+ * Where a gateway that joined answers: on the machine of the agent, at the port that all of them have. Its
+ * alias does not change when other gateways come and go, because counts are added up under it.
+ */
+function placeOf({ hostId, agentUrl, keySha256 }: JoinedGateway): PartPlace {
+  const url = new URL(agentUrl)
+  url.port = String(joinedGatewayPort)
+  return {
+    part: PlatformPart.Gateway,
+    name: hostId,
+    address: url.origin,
+    certifiedAs: fullName({ part: PlatformPart.Gateway, id: hostId }),
+    alias: keySha256.slice(0, aliasDigits),
   }
 }
 

@@ -15,4 +15,8 @@ export interface PartPlace {
   readonly name: string
   /** The address, such as `http://10.0.0.2:7073`. */
   readonly address: string
+  /** Present on a machine that joined: what its certificate calls the part. */
+  readonly certifiedAs?: string
+  /** What users read instead of the name, if the part counts for them. Absent: its number. */
+  readonly alias?: string
 }

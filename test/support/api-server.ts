@@ -214,7 +214,7 @@ export async function startTestApi(
 }
 
 const noParts: PartClient = {
-  places: [],
+  places: async () => [],
   readMetrics: async () => await Promise.reject(new Error('there are no parts')),
   readTraffic: async () => [],
   async close() {},

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { hasPart } from '../../domain/host/role.ts'
 import type { HostRole } from '../../domain/host/role.ts'
+import { PlatformPart } from '../../domain/platform-part.ts'
 import type { Database } from '../database.ts'
 import { takeLock } from '../locks.ts'
 import { json } from '../postgres-client.ts'
@@ -127,6 +129,26 @@ export interface JoinedMachine {
 export async function joinedMachines({ db }: Database): Promise<ReadonlyMap<string, JoinedMachine>> {
   const rows = await db.selectFrom('joinedHosts').select(['hostId', 'keySha256', 'roles']).execute()
   return new Map(rows.map(({ hostId, ...machine }) => [hostId, machine]))
+}
+
+/** A gateway on a machine that joined, and was heard of. */
+export interface JoinedGateway {
+  readonly hostId: string
+  /** Where the agent of its machine is. */
+  readonly agentUrl: string
+  readonly keySha256: string
+}
+
+/** All gateways on machines that joined, in the order in which they did. */
+export async function joinedGateways({ db }: Database): Promise<readonly JoinedGateway[]> {
+  const rows = await db
+    .selectFrom('joinedHosts')
+    .innerJoin('nodes', 'nodes.id', 'joinedHosts.hostId')
+    .select(['hostId', 'agentUrl', 'keySha256', 'roles'])
+    .orderBy('joinedAt')
+    .orderBy('hostId')
+    .execute()
+  return rows.filter(({ roles }) => hasPart(roles, PlatformPart.Gateway))
 }
 
 /** The ids of machines that are invited, or joined and were never heard of. They are not among the hosts. */
