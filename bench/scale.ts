@@ -140,7 +140,7 @@ async function readSnapshot(stack: Stack) {
         if (line.kind === 'end') resolve(performance.now() - startedMs)
       },
     }
-    const feed = followRoutes({ apiUrl: stack.apiUrl, token, sink })
+    const feed = followRoutes({ apiUrl: stack.apiUrl, headers: { authorization: `Bearer ${token}` }, sink })
     void new Promise<void>((done) => table.onChange(() => done())).then(() => feed.stop())
   })
   const bytes = lines.reduce((sum, line) => sum + JSON.stringify(line).length + 1, 0)

@@ -83,6 +83,8 @@ export interface ApiSettings {
   readonly metroDomain: string
   /** Where users push images. */
   readonly registryUrl: string
+  /** Whether they push through the registry's owner. */
+  readonly registryBounded: boolean
   /**
    * The ports of the gateways: for the public port P, they listen on P + `offset`. A service can not have a
    * public port if that sum is one of `withheld`.

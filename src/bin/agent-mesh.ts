@@ -1,10 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isLoopback } from '../domain/host-and-port.ts'
 import { isJsonObject, parseJson } from '../domain/json-text.ts'
 import type { OwnMesh, ToldMesh } from '../domain/host/mesh.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import { replaceText } from '../host/agent/record-file.ts'
+import type { LeaseServer } from '../host/leases/lease-server.ts'
+import { MeshLeases } from '../host/leases/mesh-leases.ts'
 import { Mesh } from '../host/mesh/mesh.ts'
 import { OwnEndpoint } from '../host/mesh/own-endpoint.ts'
 import type { TapNetwork } from '../host/network/tap-network.ts'
@@ -16,6 +19,8 @@ export interface KeptMesh {
   readonly own: OwnMesh | undefined
   /** The revision of the mesh that this host has. */
   readonly revision: string | undefined
+  /** Calls `listener` with the mesh that this host has, if it has one, and with each one that it is told. */
+  onTold(listener: (told: ToldMesh) => void): void
   /** Makes the mesh as the API tells it. */
   take(told: ToldMesh): Promise<void>
   /** Lets instances of this host reach those that `instances` names now. */
@@ -52,6 +57,7 @@ export async function openMesh({
   const mesh = new Mesh({ directory: agentDir, address: network.hostAddress, listenPort: meshPort })
   const file = join(agentDir, 'mesh.json')
   let current: ToldMesh | undefined
+  const listeners: ((told: ToldMesh) => void)[] = []
   const opened = new OpenedNetwork(async () => {
     if (current !== undefined) await network.tellMesh({ gateways: current.gateways, instances: instances() })
   }, log)
@@ -59,6 +65,7 @@ export async function openMesh({
     const changes = await mesh.apply(told.machines)
     if (changes.length > 0) log.info({ changes }, 'the mesh has changed')
     current = told
+    for (const listener of listeners) listener(told)
     await opened.renew()
   }
   const last = await lastTold(file)
@@ -72,6 +79,10 @@ export async function openMesh({
     },
     get revision() {
       return current?.revision
+    },
+    onTold(listener) {
+      listeners.push(listener)
+      if (current !== undefined) listener(current)
     },
     async take(told) {
       await apply(told)
@@ -131,6 +142,29 @@ class OpenedNetwork {
       )
     }
     this.#isBusy = false
+  }
+}
+
+/**
+ * Lets gateways of other machines ask this host for leases, as long as the mesh says that they may. A host
+ * that joined listens for them with TLS anyway. Undefined if nothing has to listen in the mesh.
+ */
+export function openMeshLeases(place: {
+  readonly settings: Settings
+  readonly network: TapNetwork | undefined
+  readonly mesh: KeptMesh | undefined
+  readonly leaseServer: LeaseServer
+}): { listen(): Promise<void>; close(): void } | undefined {
+  const { settings, network, mesh, leaseServer } = place
+  mesh?.onTold((told) => leaseServer.admitElsewhere(told))
+  if (mesh === undefined || network === undefined || !isLoopback(settings.agentHost)) return undefined
+  const leases = new MeshLeases(leaseServer)
+  return {
+    async listen() {
+      await leases.listen(settings.agentPort, network.hostAddress)
+      await network.admitLeases(settings.agentPort)
+    },
+    close: () => leases.close(),
   }
 }
 

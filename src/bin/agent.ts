@@ -38,7 +38,7 @@ import { ConsoleWaits } from '../host/console/console-waits.ts'
 import { openDrivers, subnetsInUse } from './agent-drivers.ts'
 import { createHostReports } from '../control/host-reports.ts'
 import { NodeWorker, reportedEvents } from './agent-temporal.ts'
-import { openMesh } from './agent-mesh.ts'
+import { openMesh, openMeshLeases } from './agent-mesh.ts'
 import { logSpans } from './span-log.ts'
 import { serverTls } from '../trust/part-identity.ts'
 import { openTracing } from '../tracing/tracing.ts'
@@ -223,6 +223,8 @@ const server = createAgentServer({
   },
 })
 
+const meshLeases = openMeshLeases({ settings, network: tap, mesh, leaseServer })
+
 const pace = new EventPace({
   sleepsPerMinute: settings.sleepsPerMinute * availableParallelism(),
   nowMs: () => performance.now(),
@@ -243,7 +245,7 @@ const worker = new NodeWorker({
   log,
 })
 server.listen(settings.agentPort, settings.agentHost)
-await once(server, 'listening')
+await Promise.all([once(server, 'listening'), meshLeases?.listen()])
 identity?.onChange((next) => {
   if (server instanceof SecureServer) server.setSecureContext(serverTls(next))
   worker.renew()
@@ -352,6 +354,7 @@ async function halt(): Promise<void> {
     worker.stop(),
     ...tasks.map(async (task) => await task.stop()),
   ])
+  meshLeases?.close()
   leaseServer.close()
   execServer.close()
   server.close()

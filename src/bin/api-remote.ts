@@ -32,6 +32,8 @@ export async function openRemoteServer(options: {
   readonly temporal: TemporalAddress
   readonly secretKey: Uint8Array
   readonly registryUrl: string
+  /** The registry's owner, through which users push. Absent: they push elsewhere. */
+  readonly pushesAt?: { readonly host: string; readonly port: number }
   readonly handle: (request: IncomingMessage, response: ServerResponse) => unknown
   readonly nowMs: () => number
   readonly log: Logger
@@ -53,6 +55,7 @@ export async function openRemoteServer(options: {
     handle: options.handle,
     temporal: (host, stream, headers) => relay.handle(host, stream, headers),
     registry,
+    ...(options.pushesAt && { pushesAt: options.pushesAt }),
   })
   identity.onChange((next) => server.setSecureContext(serverTls(next)))
   server.listen(options.at.port)

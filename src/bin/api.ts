@@ -171,6 +171,7 @@ const app = createApp({
     registryUrl: settings.registryBounded
       ? publicAddress(registryName(settings.metroDomain), settings.portOffset)
       : registryUrl,
+    registryBounded: settings.registryBounded,
     publicPorts: { offset: settings.portOffset, withheld: platformPorts(settings) },
   },
 })
@@ -238,6 +239,7 @@ async function openHostsServer() {
     temporal: temporalPlace,
     secretKey: files.secretKey,
     registryUrl,
+    ...(settings.registryBounded && { pushesAt: { host: '127.0.0.1', port: settings.registryOwnerPort } }),
     handle: app.callback(),
     nowMs: Date.now,
     log,

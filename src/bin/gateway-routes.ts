@@ -3,6 +3,8 @@ import { followRoutes } from '../gateway/feed-client.ts'
 import type { FeedClient } from '../gateway/feed-client.ts'
 import { RouteTable } from '../gateway/route-table.ts'
 import { openTableFile } from '../gateway/table-file.ts'
+import type { TableFile } from '../gateway/table-file.ts'
+import type { GatewayPlace } from './gateway-place.ts'
 import { BlockSink } from '../gateway/processes/block-sink.ts'
 import type { BlockListener } from '../gateway/processes/block-sink.ts'
 import type { BuiltInService } from '../gateway/built-in-services.ts'
@@ -26,16 +28,15 @@ export interface KeptRoutes {
 
 export async function openRoutes(options: {
   readonly settings: Settings
-  /** The token with which a gateway may ask the API. */
-  readonly token: string
+  readonly place: Pick<GatewayPlace, 'feed' | 'fileSecret' | 'refusal'>
   readonly builtIn: readonly BuiltInService[]
   readonly log: Logger
 }): Promise<KeptRoutes> {
-  const { settings, token, builtIn, log } = options
+  const { settings, place, builtIn, log } = options
   const table = new RouteTable({ builtIn: builtIn.map(({ service }) => service) })
   const file = openTableFile({
     directory: settings.gatewayDir,
-    secret: token,
+    secret: place.fileSecret,
     onProblem: (message, error) => log.warn({ err: error }, message),
   })
   if (await file.load(table)) log.info({ services: count(table.services()) }, 'the last routes are served')
@@ -49,7 +50,12 @@ export async function openRoutes(options: {
     },
     follow(listener) {
       const sink = new BlockSink(table, listener)
-      feed = followRoutes({ apiUrl: settings.apiUrl, token, sink, onChange: changesTold(log) })
+      feed = followRoutes({
+        apiUrl: settings.apiUrl,
+        ...place.feed,
+        sink,
+        onChange: changesTold(place, file, log),
+      })
     },
     leaveFile: async () => await file.close(),
     async close() {
@@ -59,10 +65,15 @@ export async function openRoutes(options: {
   }
 }
 
-const tokenRefused = 401
-
-/** Logs the loss of the connection once, even if the connection is tried again many times. */
-function changesTold(log: Logger): (change: LineStreamChange) => void {
+/**
+ * Logs the loss of the connection once, even if the connection is tried again many times. A gateway that the
+ * installation does not have any more forgets its routes and ends.
+ */
+function changesTold(
+  place: Pick<GatewayPlace, 'refusal'>,
+  file: TableFile,
+  log: Logger,
+): (change: LineStreamChange) => void {
   let told: string | undefined
   return (change) => {
     if (change.connected) {
@@ -71,13 +82,15 @@ function changesTold(log: Logger): (change: LineStreamChange) => void {
       return
     }
     const { why, status } = change
+    const refusal = status === undefined ? undefined : place.refusal(status)
+    if (refusal?.isFinal === true) {
+      log.fatal(refusal.message)
+      void file.remove().finally(() => process.exit(1))
+    }
     if (why === told) return
     told = why
-    log.warn(
-      status === tokenRefused
-        ? 'the API does not take the token: ROOST_GATEWAY_TOKEN_FILE has to hold the one that the API has'
-        : `the API does not tell the routes (${why}); the last ones are served`,
-    )
+    if (refusal?.isFinal === true) return
+    log.warn(refusal?.message ?? `the API does not tell the routes (${why}); the last ones are served`)
   }
 }
 

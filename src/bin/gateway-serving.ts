@@ -12,6 +12,7 @@ import { RouteTable } from '../gateway/route-table.ts'
 import { platformPorts } from '../settings/platform-ports.ts'
 import { readSettings } from '../settings/settings.ts'
 import { openTracing } from '../tracing/tracing.ts'
+import { builtInElsewhere } from './gateway-built-in.ts'
 import { gatewayRoom } from './gateway-room.ts'
 
 /**
@@ -27,7 +28,10 @@ const log = pino({ level: settings.logLevel }).child({ serving: Number(process.a
 const tracer = await openTracing('gateway', { env: process.env, log })
 const registry = new Registry()
 collectDefaultMetrics({ register: registry })
-const builtIn = builtInServices(settings)
+const builtIn = builtInServices({
+  ...settings,
+  elsewhere: builtInElsewhere(settings, () => main.identity),
+})
 const table = new RouteTable({ builtIn: builtIn.map(({ service }) => service) })
 const main = new MainLink(table)
 const gateway = createGateway({

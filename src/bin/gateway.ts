@@ -1,18 +1,19 @@
 import { once } from 'node:events'
+import { Server as SecureServer } from 'node:https'
 import path from 'node:path'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
-import { PlatformPart } from '../domain/platform-part.ts'
 import { builtInServices } from '../gateway/built-in-services.ts'
 import { RenewedTicketSecret } from '../gateway/listeners/ticket-secret.ts'
 import { ServingProcesses } from '../gateway/processes/serving-processes.ts'
-import { openMetroCertificate } from '../launch/services/metro-certificate.ts'
-import { AskedIdentity, partId } from '../trust/asked-identity.ts'
+import { serverTls } from '../trust/part-identity.ts'
 import { UnusableCertificate } from '../x509/key-pair.ts'
+import { builtInElsewhere } from './gateway-built-in.ts'
 import { leaveOnSignal } from './gateway-end.ts'
 import { createHealthServer } from './gateway-health.ts'
+import { openPlace } from './gateway-place.ts'
 import { openRoutes } from './gateway-routes.ts'
-import { readSettingFile, startWith } from '../settings/part-settings.ts'
+import { startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
@@ -21,42 +22,25 @@ import { readSettings } from '../settings/settings.ts'
  */
 
 const settings = await startWith('gateway', () => readSettings(process.env))
-const token = await startWith('gateway', () =>
-  readSettingFile('ROOST_GATEWAY_TOKEN_FILE', settings.gatewayTokenFile),
-)
 const log = pino({ level: settings.logLevel })
+const place = await startWith('gateway', async () => await openPlace(settings, log))
+const { identity } = place
 const registry = new Registry()
 collectDefaultMetrics({ register: registry })
 
-const routes = await openRoutes({ settings, token, builtIn: builtInServices(settings), log })
-const certificate = await openMetroCertificate(
-  {
-    directory: settings.gatewayDir,
-    metroDomain: settings.metroDomain,
-    certFile: settings.metroCertFile,
-    keyFile: settings.metroKeyFile,
-  },
-  {
-    onChange: () => {
-      log.info('the certificate of the metro domain is another one now')
-      serving.metroChanged()
-    },
-    onProblem: (message, error) => log.warn({ err: error }, message),
-  },
-).catch((error: unknown) => {
-  if (!(error instanceof UnusableCertificate)) throw error
-  log.fatal(error.message)
-  process.exit(1)
+const elsewhere = builtInElsewhere(settings, () => identity?.current)
+const routes = await openRoutes({
+  settings,
+  place,
+  builtIn: builtInServices({ ...settings, elsewhere }),
+  log,
 })
-
-const identity =
-  settings.hostsAddress &&
-  new AskedIdentity({
-    apiUrl: settings.apiUrl,
-    token,
-    name: { part: PlatformPart.Gateway, id: await partId(settings.gatewayDir) },
-    directory: path.join(settings.gatewayDir, 'identity'),
-    onProblem: (message, error) => log.warn({ err: error }, message),
+const metro = await place
+  .openMetro(routes.table, () => serving.metroChanged())
+  .catch((error: unknown) => {
+    if (!(error instanceof UnusableCertificate)) throw error
+    log.fatal(error.message)
+    process.exit(1)
   })
 
 // They serve at once with the routes of the last run, because the API may be unreachable for long.
@@ -64,7 +48,7 @@ const serving = new ServingProcesses({
   processes: settings.gatewayProcesses,
   program: path.join(import.meta.dirname, 'gateway-serving.ts'),
   table: routes.table,
-  metro: certificate,
+  metro,
   ...(identity && { identity }),
   ticketSecret: new RenewedTicketSecret(),
   routesAgeMs: () => routes.ageMs,
@@ -77,9 +61,13 @@ const health = createHealthServer({
   notReady: () =>
     routes.table.revision === undefined ? 'the API has not told the routes yet' : serving.notReady,
   trafficOf: (serviceUuids) => serving.services.of(serviceUuids),
-  token,
+  token: place.health.token,
+  identity: place.health.identity?.current,
 })
-health.listen(settings.gatewayMetricsPort, settings.metricsHost)
+place.health.identity?.onChange((next) => {
+  if (health instanceof SecureServer) health.setSecureContext(serverTls(next))
+})
+health.listen(place.health.port, place.health.host)
 await once(health, 'listening')
 routes.follow(serving)
 
@@ -92,8 +80,8 @@ leaveOnSignal({
     health.closeAllConnections()
   },
   async close() {
-    identity?.stop()
-    await certificate.close()
+    place.stop()
+    await metro.close()
     await routes.close()
   },
 })

@@ -1,7 +1,12 @@
+import { once } from 'node:events'
 import path from 'node:path'
+import type { Logger } from 'pino'
+import { HostRole } from '../domain/host/role.ts'
 import { hostAndPort } from '../domain/host-and-port.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
+import { confineGateway } from '../launch/host/gateway-role.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
+import type { HostPartsOptions } from '../launch/host/host-parts.ts'
 import {
   gatewayIdentityDirectory,
   identityDirectory,
@@ -9,6 +14,7 @@ import {
   writeJoinedHost,
 } from '../launch/host/joined-host.ts'
 import type { JoinedHost } from '../launch/host/joined-host.ts'
+import { sharedSettings } from '../launch/host/told-settings.ts'
 import { endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
 import { createStackLog } from '../launch/parts/part-log.ts'
 import { openPlatformGroup } from '../launch/parts/platform-group.ts'
@@ -108,22 +114,24 @@ async function run(settings: Settings, joined: JoinedHost): Promise<void> {
   const runDirectory = path.join(dataDir, 'run')
   await endStaleProcesses(runDirectory)
   const group = openPlatformGroup(dataDir)
+  const interruption = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      log.info(`stopping on ${signal}`)
+      quieten()
+      interruption.abort()
+    })
+  }
+  const gateway = await gatewayOf(settings, joined, { log, signal: interruption.signal })
   const supervisor = createSupervisor({
-    parts: hostParts({ joined, identity, dataDir, agentDir, agentPort }),
+    parts: hostParts({ joined, identity, dataDir, agentDir, agentPort, ...(gateway && { gateway }) }),
     runDirectory,
     environment: process.env,
     enterGroup: group?.enter,
     log,
     onLine,
   })
-  const { promise: interrupted, resolve } = Promise.withResolvers<void>()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      log.info(`stopping on ${signal}`)
-      quieten()
-      resolve()
-    })
-  }
+  const interrupted = aborted(interruption.signal)
   try {
     await Promise.race([supervisor.start(), interrupted])
     process.stdout.write(
@@ -135,4 +143,29 @@ async function run(settings: Settings, joined: JoinedHost): Promise<void> {
     await endLeftVirtualMachines(agentDir)
     await group?.close()
   }
+}
+
+/** What the gateway needs, if this machine has its role. Undefined, too, if it was interrupted. */
+async function gatewayOf(
+  { dataDir, gatewayDir }: Settings,
+  { roles, controlPlane }: JoinedHost,
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<HostPartsOptions['gateway']> {
+  if (!roles.includes(HostRole.Gateway)) return undefined
+  const directory = gatewayIdentityDirectory(gatewayDir)
+  const identity = await readIdentity(directory)
+  if (identity === undefined) throw new JoinFailure(`${directory} is incomplete: join again`)
+  const onProblem = (message: string, error: unknown): void => log.warn({ err: error }, message)
+  const shared = await sharedSettings({ dataDir, controlPlane, identity, signal, onProblem }).catch(
+    (error) => {
+      if (signal.aborted) return undefined
+      throw error
+    },
+  )
+  const confinement = await confineGateway({ dataDir, gatewayDir })
+  return shared && { directory: gatewayDir, shared, confinement }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }

@@ -37,3 +37,8 @@ function shortestIpv6(text: string): string | undefined {
   if (!/^[\da-f:.]+$/i.test(text)) return undefined
   return URL.parse(`http://[${text}]`)?.hostname.slice(1, -1)
 }
+
+/** Whether only the machine itself reaches this name or address. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || /^\[?::1\]?$/.test(host) || host.startsWith('127.')
+}

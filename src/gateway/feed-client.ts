@@ -1,3 +1,4 @@
+import type { buildConnector } from 'undici'
 import { feedBeatMs, maxFeedLineBytes } from '../domain/service/route-feed.ts'
 import type { RouteLine } from '../domain/service/route-feed.ts'
 import { LineStream } from '../primitives/line-stream.ts'
@@ -17,7 +18,9 @@ export interface FeedClient {
 
 export interface FeedClientOptions {
   readonly apiUrl: string
-  readonly token: string
+  /** What a gateway shows of itself in its requests. One that joined shows its certificate, by `connect`. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly connect?: buildConnector.connector
   readonly sink: RouteSink
   readonly onChange?: (change: LineStreamChange) => void
 }
@@ -34,7 +37,7 @@ export function followRoutes(options: FeedClientOptions): FeedClient {
     ask() {
       const url = new URL(routes)
       if (sink.revision !== undefined) url.searchParams.set('since', sink.revision)
-      return { url, headers: { authorization: `Bearer ${options.token}` } }
+      return { url, headers: options.headers }
     },
     maxLineBytes: maxFeedLineBytes,
     silenceMs: missedBeats * feedBeatMs,
@@ -43,6 +46,7 @@ export function followRoutes(options: FeedClientOptions): FeedClient {
       heardMs = performance.now()
       sink.apply(line as RouteLine)
     },
+    ...(options.connect && { connect: options.connect }),
     ...(onChange === undefined ? {} : { onChange }),
   })
   stream.start()

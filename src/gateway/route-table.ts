@@ -5,6 +5,7 @@ import type {
   RouteInstance,
   RouteKind,
   RouteLine,
+  RouteMetro,
   RouteNode,
   RouteService,
 } from '../domain/service/route-feed.ts'
@@ -30,6 +31,7 @@ const knownKinds = {
   node: true,
   certificate: true,
   challenge: true,
+  metro: true,
 } as const satisfies Record<RouteKind, true>
 
 interface Block {
@@ -52,6 +54,8 @@ export class RouteTable implements Routes, RouteSink {
   readonly #certificates = new Map<string, RouteCertificate>()
   /** Challenges by token. */
   readonly #challenges = new Map<string, RouteChallenge>()
+  /** Certificates of metro domains, by domain. */
+  readonly #metros = new Map<string, RouteMetro>()
   /** UUIDs of the rollouts that services have. */
   readonly #rollouts = new Set<string>()
   /** UUIDs of services by domain; wildcards keep their `*.`. */
@@ -128,6 +132,11 @@ export class RouteTable implements Routes, RouteSink {
     return this.#challenges.values()
   }
 
+  /** The certificate of a metro domain, if the API knows it. */
+  metro(domain: string): RouteMetro | undefined {
+    return this.#metros.get(domain)
+  }
+
   onChange(listener: (change: RouteChange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -149,6 +158,7 @@ export class RouteTable implements Routes, RouteSink {
     for (const node of this.#nodes.values()) yield { kind: 'node', node }
     for (const certificate of this.#certificates.values()) yield { kind: 'certificate', certificate }
     for (const challenge of this.#challenges.values()) yield { kind: 'challenge', challenge }
+    for (const metro of this.#metros.values()) yield { kind: 'metro', metro }
     for (const service of this.#services.values()) {
       if (!this.#builtIn.has(service.uuid)) yield { kind: 'service', service }
     }
@@ -173,6 +183,7 @@ export class RouteTable implements Routes, RouteSink {
       nodes: new Set(),
       certificates: new Set(),
       challenges: new Set(),
+      metros: new Set(),
     }
     for (const line of lines) this.#take(line, changed)
     if (snapshot) this.#dropUntold(lines, changed)
@@ -199,6 +210,9 @@ export class RouteTable implements Routes, RouteSink {
       case 'challenge':
         if (replace(this.#challenges, line.challenge.token, line.challenge))
           changed.challenges.add(line.challenge.token)
+        break
+      case 'metro':
+        if (replace(this.#metros, line.metro.domain, line.metro)) changed.metros.add(line.metro.domain)
         break
       case 'gone':
         this.#drop(line.what, line.id, changed)
@@ -234,6 +248,7 @@ export class RouteTable implements Routes, RouteSink {
       node: new Set(),
       certificate: new Set(),
       challenge: new Set(),
+      metro: new Set(),
     }
     for (const line of told) {
       if (line.kind !== 'gone') kept[line.kind].add(idOf(line))
@@ -244,6 +259,7 @@ export class RouteTable implements Routes, RouteSink {
       ['node', this.#nodes],
       ['certificate', this.#certificates],
       ['challenge', this.#challenges],
+      ['metro', this.#metros],
     ]
     for (const [what, table] of tables) {
       for (const id of table.keys()) if (!kept[what].has(id)) this.#drop(what, id, changed)
@@ -268,6 +284,9 @@ export class RouteTable implements Routes, RouteSink {
         break
       case 'challenge':
         if (this.#challenges.delete(id)) changed.challenges.add(id)
+        break
+      case 'metro':
+        if (this.#metros.delete(id)) changed.metros.add(id)
     }
   }
 
@@ -325,5 +344,6 @@ function idOf(line: Exclude<EntryLine, { readonly kind: 'gone' }>): string {
   if (line.kind === 'service') return line.service.uuid
   if (line.kind === 'instance') return line.instance.uuid
   if (line.kind === 'node') return line.node.id
+  if (line.kind === 'metro') return line.metro.domain
   return line.kind === 'challenge' ? line.challenge.token : line.certificate.uuid
 }

@@ -35,6 +35,8 @@ export interface RouteChange {
   readonly nodes: ReadonlySet<string>
   readonly certificates: ReadonlySet<string>
   readonly challenges: ReadonlySet<string>
+  /** Metro domains whose certificate is another one. */
+  readonly metros: ReadonlySet<string>
 }
 
 /** What applies lines to a table. Lines between `begin` and `end` take effect together, with `end`. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises'
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { RouteLine } from '../domain/service/route-feed.ts'
@@ -19,6 +19,8 @@ export interface TableFile {
   load(table: RouteTable): Promise<boolean>
   /** Writes the table soon after each change, until it is closed. */
   keep(table: RouteTable): void
+  /** Ends the writing, and removes the file: nothing of the routes stays on the disk. */
+  remove(): Promise<void>
   /** Writes the changes that are not on the disk yet, and ends the writing. */
   close(): Promise<void>
 }
@@ -92,6 +94,13 @@ export function openTableFile(options: TableFileOptions): TableFile {
         if (Object.values<ReadonlySet<string>>({ ...change }).some(({ size }) => size > 0)) writeSoon(table)
       })
     },
+    async remove() {
+      unlisten?.()
+      clearTimeout(timer)
+      await writing
+      dirty = undefined
+      await rm(file, { force: true })
+    },
     async close() {
       unlisten?.()
       clearTimeout(timer)
@@ -126,7 +135,7 @@ function parseTable(text: string, seal: LineSeal): readonly RouteLine[] {
 }
 
 /** The kinds of lines that hold secrets. */
-const secretKinds: ReadonlySet<RouteLine['kind']> = new Set(['node', 'certificate', 'challenge'])
+const secretKinds: ReadonlySet<RouteLine['kind']> = new Set(['node', 'certificate', 'challenge', 'metro'])
 
 interface SealedLine {
   readonly kind: 'sealed'

@@ -1,6 +1,7 @@
 import type { HostFailure } from '../domain/instance/host-work.ts'
 import type { RouteService } from '../domain/service/route-feed.ts'
 import type { StartKind } from '../domain/instance/start-report.ts'
+import type { SecureUpstream } from './http/upstream/upstream-address.ts'
 
 /**
  * The port between what speaks with clients (`http`, `tcp`) and what knows the instances (`balance`). A
@@ -46,6 +47,8 @@ export interface Admission {
   readonly boot: number
   readonly host: string
   readonly port: number
+  /** Encrypts the connections there. Absent: they stay on this machine or in the mesh. */
+  readonly secure?: SecureUpstream
   /**
    * Whether the instance had just been started. If so, a refused connection means that it does not listen
    * yet.

@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net'
+import { isLoopback } from '../domain/host-and-port.ts'
 import { serverUrl } from '../domain/host-and-port.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
@@ -32,7 +34,7 @@ export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
   const given = [apiUrl, databaseUrl, registryUrl, temporalAddress && `tcp://${temporalAddress}`]
   for (const text of given) {
     const url = text === undefined ? null : URL.parse(text)
-    if (url !== null && url.port !== '' && isThisMachine(url.hostname)) own.add(Number(url.port))
+    if (url !== null && url.port !== '' && isLoopback(url.hostname)) own.add(Number(url.port))
   }
   return own
 }
@@ -55,8 +57,4 @@ export function partsHere(
 function place(part: PartPlace['part'], host: string, port: number): PartPlace {
   const { host: name, origin: address } = new URL(serverUrl('http', { host, port }))
   return { part, name, address }
-}
-
-function isThisMachine(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.')
 }

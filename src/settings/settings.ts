@@ -143,9 +143,9 @@ export const settingsTable = {
     meaning: 'Certificate of the authority of `ROOST_AUTHORITY_KEY_FILE` (PEM).',
   }),
   identityDir: setting('ROOST_IDENTITY_DIR', optional(read.asPath), undefined, {
-    defaultText: 'the agent is on the machine of the control plane',
+    defaultText: 'the part is on the machine of the control plane',
     meaning:
-      'What a machine got when it joined: key, certificate, authority. `roost join` sets it for the agent.',
+      'What a machine got when it joined: key, certificate, authority. `roost join` sets it for the agent and the gateway.',
   }),
   joinTokenFile: setting('ROOST_JOIN_TOKEN_FILE', read.asPath, joinToken.of, {
     defaultText: joinToken.text,

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { replaceFile } from '../primitives/replace-file.ts'
@@ -31,8 +32,9 @@ export async function keepIdentity(directory: string, identity: Omit<PartIdentit
   await write(directory, files.certificate, identity.certificate)
 }
 
-/** Keeps an identity for a part that reads it from a directory of its own. */
+/** Keeps an identity for a part that reads it from a directory of its own, which is made anew. */
 export async function placeIdentity(directory: string, identity: PartIdentity): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await write(directory, files.key, identity.key)
   await keepIdentity(directory, identity)

@@ -174,6 +174,7 @@ export async function startTestApi(
       makingVolumesMs: 20,
       metroDomain: testMetroDomain,
       registryUrl: `https://registry.${testMetroDomain}`,
+      registryBounded: false,
       publicPorts: { offset: 0, withheld: new Set() },
       ...options.settings,
     },

@@ -29,8 +29,11 @@ export interface Machine {
   readonly namespace: string
   readonly address: string
   readonly dataDir: string
-  /** Runs `roost join <args>` there. Resolves once the machine says that it is a host, or when it ended. */
-  join(args: readonly string[]): Promise<JoinOutcome>
+  /**
+   * Runs `roost join <args>` there, with these settings. Resolves once the machine says that it is a host, or
+   * when it ended.
+   */
+  join(args: readonly string[], settings?: Readonly<Record<string, string>>): Promise<JoinOutcome>
   output(): string
   /** Ends the host like Ctrl-C. */
   stop(): Promise<void>
@@ -76,6 +79,7 @@ class NamespaceMachine implements Machine {
   readonly namespace: string
   readonly address: string
   readonly dataDir = mkdtempSync(path.join(tmpdir(), 'roost-host-'))
+  readonly #plug: string
   readonly #lines: string[] = []
   #child: ChildProcess | undefined
 
@@ -83,6 +87,7 @@ class NamespaceMachine implements Machine {
     this.namespace = namespace
     this.address = address
     const plug = `wire${address.split('.').at(-1)}`
+    this.#plug = plug
     ip('netns', 'add', namespace)
     ip('link', 'add', plug, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace)
     ip('link', 'set', plug, 'master', bridge, 'up')
@@ -91,7 +96,7 @@ class NamespaceMachine implements Machine {
     ip('-n', namespace, 'link', 'set', 'eth0', 'up')
   }
 
-  async join(args: readonly string[]): Promise<JoinOutcome> {
+  async join(args: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<JoinOutcome> {
     const startedMs = performance.now()
     const firstLine = this.#lines.length
     const program = path.join(checkout, 'src/bin/roost.ts')
@@ -100,7 +105,7 @@ class NamespaceMachine implements Machine {
       [`--net=/run/netns/${this.namespace}`, '--', process.execPath, program, 'join', ...args],
       {
         cwd: checkout,
-        env: { ...process.env, ROOST_DATA_DIR: this.dataDir },
+        env: { ...process.env, ROOST_DATA_DIR: this.dataDir, ...settings },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     )
@@ -154,6 +159,8 @@ class NamespaceMachine implements Machine {
   async remove(): Promise<void> {
     await this.stop()
     for (const pid of processesIn(this.namespace)) process.kill(pid, 'SIGKILL')
+    // The kernel would remove it some time after the namespace, and the next machine needs the name.
+    ip('link', 'del', this.#plug)
     ip('netns', 'del', this.namespace)
     rmSync(this.dataDir, { recursive: true, force: true })
   }

@@ -1,13 +1,15 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { requestError } from '../../contract/errors.ts'
+import type { SharedGatewaySettings } from '../../domain/host/gateway-role.ts'
 import { readFeed } from '../../db/service/feed-read.ts'
-import { nameLine, routeLine } from '../../db/service/feed-routes.ts'
+import { GatewayPlace, nameLine, routeLine } from '../../db/service/feed-routes.ts'
 import { namesQuery, routesQuery } from '../../db/sql/feed.ts'
 import type { FeedQuery } from '../../db/sql/feed.ts'
 import { Counts } from '../../primitives/counts.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { RequestState } from '../request-state.ts'
+import { gatewayBehind } from '../remote/admitted-hosts.ts'
 import { tellFeed } from './feed-stream.ts'
 import type { FeedSource } from './feed-stream.ts'
 import { requireGateway, requireNodeSecret } from './host-credentials.ts'
@@ -36,12 +38,20 @@ export function feedRouter(deps: ApiDeps): Router<RequestState> {
 
   router.get('/gateway/routes', requireGateway(deps.settings.gatewayToken), async (ctx) => {
     ctx.state.route = 'internal.routes'
+    const place = gatewayBehind(ctx.req) === undefined ? GatewayPlace.Beside : GatewayPlace.Elsewhere
     const source: FeedSource = {
       read: reader(deps, routesQuery),
-      line: (row) => routeLine(deps.secretBox, row),
+      line: (row) => routeLine(deps.secretBox, row, place),
       onChange: (wake) => deps.watch.onFeed('routes', wake),
     }
     await readers.within({ key: 'routes', max: maxRouteReaders }, () => tell(deps, ctx, source))
+  })
+
+  router.get('/gateway/settings', requireGateway(deps.settings.gatewayToken), (ctx) => {
+    ctx.state.route = 'internal.gateway-settings'
+    const { metroDomain, publicPorts, registryBounded } = deps.settings
+    const shared: SharedGatewaySettings = { metroDomain, portOffset: publicPorts.offset, registryBounded }
+    ctx.body = shared
   })
 
   router.get('/nodes/:node/names', requireNodeSecret(deps), async (ctx) => {

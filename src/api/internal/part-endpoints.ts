@@ -5,8 +5,11 @@ import { RequestError, requestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
 import { problemsOf } from '../../contract/request/validation-problems.ts'
 import { strictValidator } from '../../contract/request/validators.ts'
+import { maxChainLength, maxPrivateKeyLength } from '../../contract/limits.ts'
 import { isBesideId } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
+import { keepMetroCertificate } from '../../db/service/metro-certificate.ts'
+import { certificateOf } from '../../x509/key-pair.ts'
 import { issuePartCertificate, UnusablePublicKey } from '../../trust/part-authority.ts'
 import type { ApiDeps } from '../deps.ts'
 import { readBody } from '../middleware/read-body.ts'
@@ -39,6 +42,43 @@ export function partRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = { certificate, authority: authority.chain }
   })
   return router
+}
+
+/** The gateway beside the API tells here which certificate the metro domain has. */
+const metroSchema = closed({
+  domain: Type.String({ maxLength: 253 }),
+  chain: Type.String({ maxLength: maxChainLength }),
+  key: Type.String({ maxLength: maxPrivateKeyLength }),
+})
+const validateMetro = strictValidator(metroSchema)
+
+export function metroRouter(deps: ApiDeps): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/internal/metro-certificate', sensitive: true })
+  router.put('/', requireGatewayToken(deps.settings.gatewayToken), readBody(), async (ctx) => {
+    ctx.state.route = 'internal.metro-certificate'
+    const told = parseMetro(ctx.state.body)
+    await keepMetroCertificate(deps, told)
+    ctx.status = 204
+  })
+  return router
+}
+
+function parseMetro(body: unknown): Static<typeof metroSchema> {
+  const place = 'metro certificate'
+  const problems = problemsOf(validateMetro(body), { place, prefix: '', schema: metroSchema })
+  if (problems.length > 0) throw new RequestError(problems)
+  const told = body as Static<typeof metroSchema>
+  try {
+    certificateOf(told)
+  } catch {
+    // The message of the error may have parts of what was sent, which is a secret.
+    throw requestError('invalidContent', {
+      name: 'chain',
+      place,
+      reason: 'it is no certificate with its key',
+    })
+  }
+  return told
 }
 
 function parsePart(body: unknown): Static<typeof partSchema> {

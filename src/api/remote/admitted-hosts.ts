@@ -19,6 +19,17 @@ export function gatewayBehind(request: IncomingMessage): string | undefined {
   return hostOf(request, PlatformPart.Gateway)
 }
 
+const fromPublic = new WeakSet<IncomingMessage>()
+
+/** Notes that a request comes from the public, over the connection of a gateway that joined. */
+export function notePublic(request: IncomingMessage): void {
+  fromPublic.add(request)
+}
+
+export function isFromPublic(request: IncomingMessage): boolean {
+  return fromPublic.has(request)
+}
+
 function hostOf(request: IncomingMessage, part: PlatformPart): string | undefined {
   const behind = admitted.get(request)
   return behind?.part === part ? behind.id : undefined

@@ -1,3 +1,4 @@
+import { gatewayRenewalPath, sharedSettingsPath } from '../../domain/host/gateway-role.ts'
 import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 
@@ -29,12 +30,12 @@ const paths: Readonly<Partial<Record<PlatformPart, Paths>>> = {
     return method === 'GET' && path.startsWith('/v2/') ? Answerer.Registry : undefined
   },
   [PlatformPart.Gateway]: (_id, { method, path }) => {
-    if (method === 'POST' && path === '/internal/gateway/certificate') return Answerer.Certificate
+    if (method === 'POST' && path === gatewayRenewalPath) return Answerer.Certificate
     return method === 'GET' && gatewayReads.has(path) ? Answerer.Api : undefined
   },
 }
 
-const gatewayReads: ReadonlySet<string> = new Set(['/internal/gateway/routes'])
+const gatewayReads: ReadonlySet<string> = new Set(['/internal/gateway/routes', sharedSettingsPath])
 
 /** Who answers this request of a part. Undefined if the part may not ask for that. */
 export function answererOf({ part, id }: PartName, asked: Asked): Answerer | undefined {

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 
 import type { Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Server, TLSSocket } from 'node:tls'
+import { PublicProtocol } from '../../domain/host/gateway-role.ts'
 import { parseJson } from '../../domain/json-text.ts'
 import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
@@ -16,6 +17,7 @@ import type { JoinAnswer } from './join.ts'
 import type { ConnectedPart, JoinedHosts } from './joined-hosts.ts'
 import { Answerer, answererOf } from './part-paths.ts'
 import { plainPath } from './plain-path.ts'
+import { createPublicEntrance, isPublicProtocol } from './public-entrance.ts'
 
 /** The host whose agent calls. */
 export interface HostCaller extends Pick<ConnectedPart, 'keySha256'> {
@@ -34,6 +36,8 @@ export interface RemoteServerOptions {
   readonly temporal: (host: HostCaller, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
   /** Passes a host's request on to the registry. */
   readonly registry: (request: IncomingMessage, response: ServerResponse) => void
+  /** Where users push images, by what gateways that joined pass on. Absent: they push elsewhere. */
+  readonly pushesAt?: { readonly host: string; readonly port: number }
 }
 
 export interface RemoteServer {
@@ -50,11 +54,13 @@ const handshakeMs = 10_000
 const maxStreams = 1_024
 /** How often idle connections are closed while the server closes. */
 const closeIdleEveryMs = 20
+const protocols = ['h2', 'http/1.1', ...Object.values(PublicProtocol)]
 
 /**
  * The server for parts on other machines: TLS 1.3 with the certificates of the installation's authority.
- * Without a certificate a machine can do nothing but join. A part reaches what is its own and nothing else (`part-paths.ts`).
- * HTTP/1.1 carries the API and the registry, HTTP/2 the calls to Temporal.
+ * Without a certificate a machine can do nothing but join. A part reaches what is its own and nothing else
+ * (`part-paths.ts`). HTTP/1.1 carries the API and the registry, HTTP/2 the calls to Temporal. What gateways
+ * pass on of the public has an entrance of its own.
  */
 export function createRemoteServer(options: RemoteServerOptions): RemoteServer {
   const joins = new JoinDesk(options.join)
@@ -63,16 +69,18 @@ export function createRemoteServer(options: RemoteServerOptions): RemoteServer {
       refuse(response, 500, 'the API failed; see its log'),
     )
   })
-  // The limits on the time that a request may take hold only once a server of HTTP listens. This one gets
-  // its connections from the server of TLS, which listens for it.
-  plain.emit('listening')
+  const published = createPublicEntrance(options)
+  // The limits on the time that a request may take hold only once a server of HTTP listens. These get their
+  // connections from the server of TLS, which listens for them.
+  for (const one of [plain, published.server]) one.emit('listening')
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   const server = createServer(
-    { ...serverTls(options.identity), handshakeTimeout: handshakeMs, ALPNProtocols: ['h2', 'http/1.1'] },
+    { ...serverTls(options.identity), handshakeTimeout: handshakeMs, ALPNProtocols: protocols },
     (socket) => {
       socket.on('error', () => undefined)
       if (socket.alpnProtocol === 'h2') void serveCalls(options, socket, sessions)
+      else if (isPublicProtocol(socket.alpnProtocol)) void published.take(socket)
       else plain.emit('connection', socket)
     },
   )
@@ -88,12 +96,14 @@ export function createRemoteServer(options: RemoteServerOptions): RemoteServer {
       const closed = once(server, 'close')
       server.close()
       for (const session of sessions) session.close()
-      const idle = setInterval(() => plain.closeIdleConnections(), closeIdleEveryMs)
+      const closeIdle = (): void => [plain, published.server].forEach((one) => one.closeIdleConnections())
+      const idle = setInterval(closeIdle, closeIdleEveryMs)
       const late = setTimeout(() => sockets.forEach((socket) => socket.destroy()), graceMs)
       await closed
       clearInterval(idle)
       clearTimeout(late)
       plain.close()
+      published.server.close()
     },
   }
 }

@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { MeshMachine, ToldMesh } from '../../domain/host/mesh.ts'
+import { hasPart } from '../../domain/host/role.ts'
 import { hostAddressIndex, privateAddress } from '../../domain/host/private-address.ts'
+import { PlatformPart } from '../../domain/platform-part.ts'
 import type { Database } from '../database.ts'
 
 /**
  * The mesh of the installation: the hosts that take part, the oldest first. A host that did not join by an
- * invitation is the control plane's machine, which has the gateway.
+ * invitation is the control plane's machine, which has a gateway. Others have one if it is their role.
  */
 export async function readMesh({ db }: Database): Promise<ToldMesh> {
   const rows = await db
     .selectFrom('nodes')
     .leftJoin('joinedHosts', 'joinedHosts.hostId', 'nodes.id')
-    .select(['nodes.subnet', 'nodes.meshKey', 'nodes.meshEndpoint', 'joinedHosts.hostId as joinedAs'])
+    .select(['nodes.subnet', 'nodes.meshKey', 'nodes.meshEndpoint', 'joinedHosts.roles'])
     .where('nodes.meshKey', 'is not', null)
     .orderBy('nodes.createdAt')
     .execute()
@@ -22,13 +24,20 @@ export async function readMesh({ db }: Database): Promise<ToldMesh> {
     ...(meshEndpoint !== null && { endpoint: meshEndpoint }),
     networks: [subnet],
   }))
-  const gateways = machines.flatMap(({ address }, index) =>
-    sound[index]?.joinedAs === null ? [address] : [],
-  )
+  const isGateway = ({ roles }: (typeof rows)[number]) =>
+    roles === null || hasPart(roles, PlatformPart.Gateway)
+  const gateways = machines.flatMap(({ address }, index) => (isGateway(sound[index]!) ? [address] : []))
+  const gatewayHosts = await gatewayHostsOf(db)
   const revision = createHash('sha256')
-    .update(JSON.stringify([machines, gateways]))
+    .update(JSON.stringify([machines, gateways, gatewayHosts]))
     .digest('hex')
-  return { revision, machines, gateways }
+  return { revision, machines, gateways, gatewayHosts }
+}
+
+/** The hosts that joined with a gateway, whether or not they take part in the mesh yet. */
+async function gatewayHostsOf(db: Database['db']): Promise<readonly string[]> {
+  const joined = await db.selectFrom('joinedHosts').select(['hostId', 'roles']).orderBy('hostId').execute()
+  return joined.flatMap(({ hostId, roles }) => (hasPart(roles, PlatformPart.Gateway) ? [hostId] : []))
 }
 
 /**

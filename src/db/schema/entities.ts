@@ -12,6 +12,7 @@ import { Domain } from './domain.ts'
 import { HostInvitation } from './host-invitation.ts'
 import { Instance } from './instance.ts'
 import { JoinedHost } from './joined-host.ts'
+import { MetroCertificate } from './metro-certificate.ts'
 import { Node } from './node.ts'
 import { Rollout } from './rollout.ts'
 import { Schedule } from './schedule.ts'
@@ -30,6 +31,7 @@ export const entities = [
   Node,
   HostInvitation,
   JoinedHost,
+  MetroCertificate,
   AuthorityAccount,
   AuthorityOrder,
   Certificate,

@@ -4,8 +4,8 @@ import type { FeedQuery, FeedRow } from '../sql/feed.ts'
 import { ago } from '../sql/time.ts'
 
 /**
- * The change feed: the rows of services, instances, nodes, certificates and challenges that a reader does
- * not know yet.
+ * The change feed: the rows of services, instances, nodes, challenges and certificates, with that of the
+ * metro domain, that a reader does not know yet.
  *
  * Each row has `feed_xid`, the number of the last transaction that changed anything that the feed shows of
  * the row. Triggers write it; changes that the feed does not show, such as boot times, leave it as it is. A

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { hostAddressIndex, privateAddress } from '../../domain/host/private-address.ts'
+import { isLoopback } from '../../domain/host-and-port.ts'
 import type { NameLine, RouteChallenge, RouteKind, RouteLine } from '../../domain/service/route-feed.ts'
 import { CertificateState } from '../../domain/service/handler.ts'
 import { trafficSecretContext } from '../../domain/standby/lease-protocol.ts'
@@ -13,20 +15,30 @@ export interface FeedDeps {
   readonly secretBox: SecretBox
 }
 
+/** Whether a gateway is on the control plane's machine. To it, addresses on the loopback lead there. */
+export const GatewayPlace = { Beside: 'beside', Elsewhere: 'elsewhere' } as const
+export type GatewayPlace = (typeof GatewayPlace)[keyof typeof GatewayPlace]
+
 /**
- * Turns a row of the feed into a line for gateways and opens the sealed texts in it. If the key of a
- * certificate can not be opened, the line shows the certificate in state `error`. If the secret of a host
- * can not be opened, the line says that the host is gone.
+ * Turns a row of the feed into a line for gateways at this place and opens the sealed texts in it. If the key
+ * of a certificate can not be opened, the line shows the certificate in state `error`. If the secret of a
+ * host can not be opened, the line says that the host is gone.
  */
-export function routeLine(box: SecretBox, { kind, id, body }: FeedRow): RouteLine {
+export function routeLine(
+  box: SecretBox,
+  { kind, id, body }: FeedRow,
+  place: GatewayPlace = GatewayPlace.Beside,
+): RouteLine {
   if (body === null) return { kind: 'gone', what: kind as RouteKind, id }
   switch (kind as RouteKind) {
     case 'node':
-      return nodeLine(box, id, body as unknown as SealedNode)
+      return nodeLine(box, { id, place }, body as unknown as SealedNode)
     case 'certificate':
       return certificateLine(box, id, body as unknown as SealedCertificate)
     case 'challenge':
       return challengeLine(box, id, body as unknown as SealedChallenge)
+    case 'metro':
+      return metroLine(box, id, body as unknown as SealedMetro)
     case 'service':
       return { kind: 'service', service: body as never }
     case 'instance':
@@ -42,6 +54,7 @@ export function nameLine({ id, body }: FeedRow): NameLine {
 interface SealedNode {
   readonly agentUrl: string
   readonly agentSecret: string
+  readonly subnet: string
 }
 
 interface SealedCertificate {
@@ -51,10 +64,23 @@ interface SealedCertificate {
   readonly keySealed: string | null
 }
 
-function nodeLine(box: SecretBox, id: string, { agentUrl, agentSecret }: SealedNode): RouteLine {
+function nodeLine(
+  box: SecretBox,
+  { id, place }: { readonly id: string; readonly place: GatewayPlace },
+  { agentUrl: ownUrl, agentSecret, subnet }: SealedNode,
+): RouteLine {
+  const agentUrl = place === GatewayPlace.Elsewhere ? urlFromElsewhere(ownUrl, subnet) : ownUrl
   const secret = opened(box, agentSecret, secretContext(id))
   if (secret === undefined) return { kind: 'gone', what: 'node', id }
   return { kind: 'node', node: { id, agentUrl, trafficSecret: trafficSecretOf(secret) } }
+}
+
+/** An agent on the loopback also listens at its host's address in the mesh, for gateways elsewhere. */
+function urlFromElsewhere(agentUrl: string, subnet: string): string {
+  const url = new URL(agentUrl)
+  if (!isLoopback(url.hostname)) return agentUrl
+  url.hostname = privateAddress(subnet, hostAddressIndex)
+  return url.origin
 }
 
 /**
@@ -82,6 +108,23 @@ type SealedChallenge = Omit<RouteChallenge, 'key'> & { readonly keySealed?: stri
 function challengeLine(box: SecretBox, token: string, { keySealed, ...rest }: SealedChallenge): RouteLine {
   const key = keySealed === undefined ? undefined : opened(box, keySealed, challengeKeyContext(token))
   return { kind: 'challenge', challenge: key === undefined ? rest : { ...rest, key } }
+}
+
+interface SealedMetro {
+  readonly chain: string
+  readonly keySealed: string
+}
+
+/** A certificate whose key can not be opened counts as none. */
+function metroLine(box: SecretBox, domain: string, { chain, keySealed }: SealedMetro): RouteLine {
+  const key = opened(box, keySealed, metroKeyContext(domain))
+  if (key === undefined) return { kind: 'gone', what: 'metro', id: domain }
+  return { kind: 'metro', metro: { domain, chain, key } }
+}
+
+/** The secret box's context that binds the key of a metro domain's certificate to its row. */
+export function metroKeyContext(domain: string): string {
+  return `metro-key/${domain}`
 }
 
 /** The secret box's context that binds the key of a challenge's certificate to its row. */

@@ -62,7 +62,7 @@ export function feedSince(
 export const routesQuery: FeedQuery = sql`
     select 'node', id, feed_xid::text,
       case when agent_secret <> ${releasedSecret}
-        then json_build_object('agentUrl', agent_url, 'agentSecret', agent_secret) end
+        then json_build_object('agentUrl', agent_url, 'agentSecret', agent_secret, 'subnet', subnet) end
     from nodes where feed_xid ${sinceRevision}
     union all
     select 'certificate', uuid::text, feed_xid::text,
@@ -72,6 +72,9 @@ export const routesQuery: FeedQuery = sql`
     select 'challenge', id, feed_xid::text, json_strip_nulls(json_build_object('token', id, 'kind', kind, 'fqdn', fqdn,
       'keyAuthorization', key_authorization, 'chain', chain, 'keySealed', key_sealed))
     from acme_challenges where feed_xid ${sinceRevision}
+    union all
+    select 'metro', id, feed_xid::text, json_build_object('chain', chain, 'keySealed', key_sealed)
+    from metro_certificates where feed_xid ${sinceRevision}
     union all
     select 'service', uuid::text, feed_xid::text, json_strip_nulls(json_build_object('uuid', uuid,
       'userUuid', user_uuid, 'name', name,

@@ -22,4 +22,9 @@ export interface ToldMesh {
   readonly machines: readonly MeshMachine[]
   /** The addresses in the mesh of the machines with a gateway. They may speak to instances of all users. */
   readonly gateways: readonly string[]
+  /**
+   * The hosts that joined with a gateway. Others may not ask for leases any more. Absent: the API has an
+   * earlier version, and there are none.
+   */
+  readonly gatewayHosts?: readonly string[]
 }

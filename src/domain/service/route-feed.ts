@@ -32,9 +32,10 @@ export type RouteLine =
   | { readonly kind: 'node'; readonly node: RouteNode }
   | { readonly kind: 'certificate'; readonly certificate: RouteCertificate }
   | { readonly kind: 'challenge'; readonly challenge: RouteChallenge }
+  | { readonly kind: 'metro'; readonly metro: RouteMetro }
   | { readonly kind: 'gone'; readonly what: RouteKind; readonly id: string }
 
-export type RouteKind = 'service' | 'instance' | 'node' | 'certificate' | 'challenge'
+export type RouteKind = 'service' | 'instance' | 'node' | 'certificate' | 'challenge' | 'metro'
 
 export interface RouteService {
   readonly uuid: string
@@ -91,6 +92,13 @@ export interface RouteCertificate {
   /** `chain` and `key` are PEM. Both are present if the state is `valid`. */
   readonly chain?: string
   readonly key?: string
+}
+
+/** The certificate of the metro domain, for gateways without one of their own. `chain` and `key` are PEM. */
+export interface RouteMetro {
+  readonly domain: string
+  readonly chain: string
+  readonly key: string
 }
 
 export const ChallengeKind = { Http01: 'http-01', TlsAlpn01: 'tls-alpn-01' } as const

@@ -1,6 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import { isBesideId } from '../../domain/part-name.ts'
+import type { ToldMesh } from '../../domain/host/mesh.ts'
 import { maxGateways } from '../../domain/standby/host-lease-gateways.ts'
 import {
   beatIntervalMs,
@@ -12,6 +15,7 @@ import {
 import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-protocol.ts'
 import { jsonLine, JsonLineReader, LineError } from '../../primitives/json-lines.ts'
 import { atPlace } from '../../primitives/traces.ts'
+import { peerOf } from '../../trust/part-identity.ts'
 import { isCaller } from '../agent/agent-callers.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
 import { gatewayMessage, leaseEvent, MessageError } from './gateway-messages.ts'
@@ -36,6 +40,19 @@ export function trafficSecretOf(agentSecret: string): string {
   return createHmac('sha256', agentSecret).update(trafficSecretContext).digest('base64url')
 }
 
+/** Who is at the other end of a line. */
+interface Origin {
+  /** What its certificate calls the gateway. Undefined without TLS. */
+  readonly name: string | undefined
+  /** The address in the mesh from which it came. Undefined if it did not come over the mesh. */
+  readonly meshAddress: string | undefined
+}
+
+interface Elsewhere {
+  readonly hosts: ReadonlySet<string>
+  readonly addresses: ReadonlySet<string>
+}
+
 /**
  * The server of `GET /traffic` (`src/domain/standby/lease-protocol.ts`). It accepts gateways, and keeps a
  * gateway's connection for as long as the gateway sends something.
@@ -45,6 +62,8 @@ export class LeaseServer {
   readonly #wanted: Buffer
   readonly #lines = new Set<TrafficLine>()
   readonly #beat: NodeJS.Timeout
+  /** Gateways of other machines: the hosts that joined with one, and their addresses in the mesh. */
+  #elsewhere: Elsewhere = { hosts: new Set(), addresses: new Set() }
 
   constructor(options: LeaseServerOptions) {
     this.#options = options
@@ -55,11 +74,12 @@ export class LeaseServer {
     this.#beat.unref()
   }
 
-  /** Handles the `upgrade` event of the agent's server. */
-  receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  /** Handles the `upgrade` event of a server. `meshAddress` says who asks, if it is over the mesh. */
+  receive(request: IncomingMessage, socket: Duplex, head: Buffer, meshAddress?: string): void {
+    const origin = { name: gatewayName(request), meshAddress }
     // An error of a connection that the peer closes needs no handling, because `close` follows.
     socket.on('error', () => undefined)
-    const refusal = this.#refusalOf(request)
+    const refusal = this.#refusalOf(request, origin)
     if (refusal !== undefined) {
       socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
       return
@@ -67,7 +87,7 @@ export class LeaseServer {
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${trafficUpgrade}\r\n\r\n`,
     )
-    const line = new TrafficLine(this.#options, socket)
+    const line = new TrafficLine(this.#options, socket, origin)
     this.#lines.add(line)
     socket.once('close', () => {
       this.#lines.delete(line)
@@ -75,14 +95,30 @@ export class LeaseServer {
     line.open(head)
   }
 
+  /**
+   * From now on only these gateways of other machines may ask for leases. Others are cut off, and their
+   * leases end at once: the mesh, by which they reach instances, does not have them any more either.
+   */
+  admitElsewhere(told: Pick<ToldMesh, 'gateways' | 'gatewayHosts'>): void {
+    this.#elsewhere = { hosts: new Set(told.gatewayHosts ?? []), addresses: new Set(told.gateways) }
+    for (const line of this.#lines) if (!this.#admits(line.origin)) line.cut()
+  }
+
+  /** Gateways beside the API are not told: they have no host that joined, or come over the loopback. */
+  #admits({ name, meshAddress }: Origin): boolean {
+    const { hosts, addresses } = this.#elsewhere
+    if (meshAddress !== undefined) return addresses.has(meshAddress)
+    return name === undefined || isBesideId(name) || hosts.has(name)
+  }
+
   close(): void {
     clearInterval(this.#beat)
     for (const line of this.#lines) line.end()
   }
 
-  #refusalOf(request: IncomingMessage): string | undefined {
+  #refusalOf(request: IncomingMessage, origin: Origin): string | undefined {
     const { url, method, headers } = request
-    if (!isCaller(request, 'traffic')) return '403 Forbidden'
+    if (!isCaller(request, 'traffic') || !this.#admits(origin)) return '403 Forbidden'
     if (method !== 'GET' || url !== '/traffic') return '404 Not Found'
     if (headers.upgrade?.toLowerCase() !== trafficUpgrade) return '426 Upgrade Required'
     if (!timingSafeEqual(digest(headers.authorization ?? ''), this.#wanted)) return '401 Unauthorized'
@@ -100,7 +136,13 @@ function digest(text: string): Buffer {
 /** How the connection of a process that has ended fails, if something was still to be read or written. */
 const resets: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE'])
 
+/** What the certificate behind a request calls the gateway. Undefined without TLS. */
+function gatewayName({ socket }: IncomingMessage): string | undefined {
+  return socket instanceof TLSSocket ? peerOf(socket)?.id : undefined
+}
+
 class TrafficLine implements GatewayLine {
+  readonly origin: Origin
   readonly #options: LeaseServerOptions
   readonly #socket: Duplex
   readonly #reader = new JsonLineReader({ maxBytes: maxTrafficLineBytes })
@@ -111,7 +153,8 @@ class TrafficLine implements GatewayLine {
   /** The last message that is still being prepared. Later messages wait for it. */
   #pending: Promise<void> | undefined
 
-  constructor(options: LeaseServerOptions, socket: Duplex) {
+  constructor(options: LeaseServerOptions, socket: Duplex, origin: Origin) {
+    this.origin = origin
     this.#options = options
     this.#socket = socket
     this.#lastWordMs = options.nowMs()
@@ -171,6 +214,12 @@ class TrafficLine implements GatewayLine {
 
   end(): void {
     this.#socket.destroy()
+  }
+
+  /** Ends the line of a gateway that can not reach instances any more. */
+  cut(): void {
+    this.#options.leases.leave(this)
+    this.end()
   }
 
   #write(message: HostMessage): void {

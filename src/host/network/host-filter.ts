@@ -7,6 +7,7 @@ import { hostFilter, serveNames } from './filter-rules.ts'
 import type { Outbound } from './filter-rules.ts'
 import { flowLimitsFor } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
+import { serveLeases } from './mesh-rules.ts'
 import type { NetworkLoad } from './network.ts'
 
 /** The table size of a host with 1 to 4 GiB. It is assumed if the kernel does not tell the size. */
@@ -29,6 +30,8 @@ export class HostFilter {
   readonly #options: HostFilterOptions
   readonly #connectionTable: ConnectionTable
   #servesNames = false
+  /** The port at which gateways of other machines ask for leases. Undefined: they can not. */
+  #leasePort: number | undefined
   #outbound: Outbound | undefined
 
   constructor(options: HostFilterOptions) {
@@ -84,6 +87,12 @@ export class HostFilter {
     await this.#nft(serveNames(this.#options.plan))
   }
 
+  /** Lets gateways of other machines ask for leases at this port of the host's address in the mesh. */
+  async admitLeases(port: number): Promise<void> {
+    this.#leasePort = port
+    await this.#nft(serveLeases(this.#options.plan, port))
+  }
+
   async load(): Promise<NetworkLoad | undefined> {
     const [flows, maxFlows] = await Promise.all([
       this.#connectionTable.entries(),
@@ -98,7 +107,8 @@ export class HostFilter {
   async #replace(flows: FlowLimits | undefined): Promise<void> {
     const { plan } = this.#options
     const served = this.#servesNames ? serveNames(plan) : ''
-    await this.#nft(hostFilter(plan, { outbound: this.#outbound, flows }) + served)
+    const leased = this.#leasePort === undefined ? '' : serveLeases(plan, this.#leasePort)
+    await this.#nft(hostFilter(plan, { outbound: this.#outbound, flows }) + served + leased)
   }
 
   async #findOutbound(): Promise<Outbound | undefined> {

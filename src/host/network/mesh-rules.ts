@@ -26,6 +26,7 @@ export function meshChains(opens: readonly string[]): readonly string[] {
   ]
   return [
     'set gateways { type ipv4_addr; }',
+    'set leased { type inet_service; }',
     'map owners { type ipv4_addr : mark; }',
     'set owned { type ipv4_addr . mark; }',
     'chain to_mesh {',
@@ -54,9 +55,21 @@ export function meshPaths({ bridge, mesh }: AddressPlan): readonly string[] {
   ]
 }
 
-/** From the mesh the host itself gets replies and errors about what it sent, and nothing else. */
-export function meshInput({ mesh }: AddressPlan): readonly string[] {
-  return [`  iifname "${mesh}" ct state established,related accept`, `  iifname "${mesh}" drop`]
+/**
+ * From the mesh the host itself gets replies and errors about what it sent, and what gateways send to the
+ * port at which they ask it for leases. It gets nothing else.
+ */
+export function meshInput({ mesh, hostAddress }: AddressPlan): readonly string[] {
+  return [
+    `  iifname "${mesh}" ct state established,related accept`,
+    `  iifname "${mesh}" ip saddr @gateways ip daddr ${hostAddress} tcp dport @leased accept`,
+    `  iifname "${mesh}" drop`,
+  ]
+}
+
+/** The rule that lets gateways ask for leases at this port. It is added once the agent answers there. */
+export function serveLeases({ table }: AddressPlan, port: number): string {
+  return `add element inet ${table} leased { ${String(port)} }\n`
 }
 
 /** The rules that replace all that the filter knows of addresses. */

@@ -150,6 +150,11 @@ export class TapNetwork implements Network {
     await this.#hostFilter.forwardMesh()
   }
 
+  /** Lets gateways of other machines ask for leases. Called once the agent answers at `hostAddress`. */
+  async admitLeases(port: number): Promise<void> {
+    await this.#hostFilter.admitLeases(port)
+  }
+
   /** The user whose packets come from this address. The filter lets no other VM use the address. */
   ownerOf(ip: string): string | undefined {
     const found = this.#attached.get(ip)

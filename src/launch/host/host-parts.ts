@@ -1,70 +1,120 @@
 import path from 'node:path'
 import { Agent, request } from 'undici'
 import { serverUrl } from '../../domain/host-and-port.ts'
-import { agentName } from '../../domain/part-name.ts'
+import { joinedGatewayPort } from '../../domain/host/gateway-role.ts'
+import type { SharedGatewaySettings } from '../../domain/host/gateway-role.ts'
+import { fullName } from '../../domain/part-name.ts'
+import type { PartName } from '../../domain/part-name.ts'
+import { PlatformPart } from '../../domain/platform-part.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
+import type { Confinement } from '../parts/part-confinement.ts'
 import type { Part } from '../parts/part.ts'
 import { untilSucceeds } from '../readiness.ts'
-import { identityDirectory } from './joined-host.ts'
+import { gatewayIdentityDirectory, identityDirectory } from './joined-host.ts'
 import type { JoinedHost } from './joined-host.ts'
 
 const answerMs = 2_000
-const stopLimitMs = 5_000
+const agentStopLimitMs = 5_000
+const gatewayStopLimitMs = 2_000
 
-/** The parts of a machine that joined as a host: the agent alone. */
-export function hostParts(options: {
+export interface HostPartsOptions {
   readonly joined: JoinedHost
   readonly identity: PartIdentity
   readonly dataDir: string
   readonly agentDir: string
   readonly agentPort: number
-}): readonly Part[] {
-  const { joined, identity, dataDir, agentDir, agentPort } = options
-  const controlPlane = `https://${joined.controlPlane}`
-  const { hostId, ownAddress } = joined
+  /** Present if the machine has the role of a gateway. */
+  readonly gateway?: {
+    readonly directory: string
+    readonly shared: SharedGatewaySettings
+    readonly confinement: Confinement | undefined
+  }
+}
+
+/** The parts of a machine that joined: the agent, and those of its roles. */
+export function hostParts(options: HostPartsOptions): readonly Part[] {
   return [
-    {
-      name: 'agent',
-      program: process.execPath,
-      args: [
-        '--disable-warning=ExperimentalWarning',
-        path.resolve(import.meta.dirname, '../../bin/agent.ts'),
-      ],
-      readsSettings: true,
-      env: {
-        ROOST_DATA_DIR: dataDir,
-        ROOST_AGENT_DIR: agentDir,
-        ROOST_NODE_ID: hostId,
-        ROOST_API_URL: controlPlane,
-        ROOST_REGISTRY_URL: controlPlane,
-        TEMPORAL_ADDRESS: joined.controlPlane,
-        TEMPORAL_NAMESPACE: joined.temporalNamespace,
-        ROOST_AGENT_HOST: ownAddress,
-        ROOST_AGENT_PORT: String(agentPort),
-        ROOST_IDENTITY_DIR: identityDirectory(dataDir),
-      },
-      stopSignal: 'SIGTERM',
-      stopLimitMs,
-      ready: async (signal) => await untilReady({ hostId, ownAddress, agentPort }, identity, signal),
-    },
+    agentPart(options),
+    ...(options.gateway === undefined ? [] : [gatewayPart(options, options.gateway)]),
   ]
 }
 
-/** Resolves once the agent takes work. It says so to everybody, so no certificate is shown to it. */
+function agentPart({ joined, identity, dataDir, agentDir, agentPort }: HostPartsOptions): Part {
+  const controlPlane = `https://${joined.controlPlane}`
+  const { hostId, ownAddress } = joined
+  const place = { host: ownAddress, port: agentPort }
+  return {
+    ...part('agent'),
+    env: {
+      ROOST_DATA_DIR: dataDir,
+      ROOST_AGENT_DIR: agentDir,
+      ROOST_NODE_ID: hostId,
+      ROOST_API_URL: controlPlane,
+      ROOST_REGISTRY_URL: controlPlane,
+      TEMPORAL_ADDRESS: joined.controlPlane,
+      TEMPORAL_NAMESPACE: joined.temporalNamespace,
+      ROOST_AGENT_HOST: ownAddress,
+      ROOST_AGENT_PORT: String(agentPort),
+      ROOST_IDENTITY_DIR: identityDirectory(dataDir),
+    },
+    stopSignal: 'SIGTERM',
+    stopLimitMs: agentStopLimitMs,
+    ready: async (signal) =>
+      await untilReady({ ...place, name: { part: PlatformPart.Agent, id: hostId } }, identity, signal),
+  }
+}
+
+/** The gateway has the settings of the machine, except for what all gateways have in common. */
+function gatewayPart(
+  { joined, identity, dataDir, agentPort }: HostPartsOptions,
+  { directory, shared, confinement }: NonNullable<HostPartsOptions['gateway']>,
+): Part {
+  const { hostId, ownAddress } = joined
+  const place = { host: ownAddress, port: joinedGatewayPort }
+  return {
+    ...part('gateway'),
+    confinement,
+    env: {
+      ROOST_DATA_DIR: dataDir,
+      ROOST_GATEWAY_DIR: directory,
+      ROOST_API_URL: `https://${joined.controlPlane}`,
+      ROOST_IDENTITY_DIR: gatewayIdentityDirectory(directory),
+      ROOST_AGENT_PORT: String(agentPort),
+      ROOST_METRICS_HOST: ownAddress,
+      ROOST_GATEWAY_METRICS_PORT: String(joinedGatewayPort),
+      ROOST_METRO_DOMAIN: shared.metroDomain,
+      ROOST_PORT_OFFSET: String(shared.portOffset),
+      ROOST_REGISTRY_BOUNDED: shared.registryBounded ? 'on' : 'off',
+    },
+    handsOver: true,
+    // SIGTERM asks the gateway to hand over its work. This signal ends it.
+    stopSignal: 'SIGINT',
+    stopLimitMs: gatewayStopLimitMs,
+    ready: async (signal) =>
+      await untilReady({ ...place, name: { part: PlatformPart.Gateway, id: hostId } }, identity, signal),
+  }
+}
+
+function part(name: string) {
+  const source = path.resolve(import.meta.dirname, '../../bin', `${name}.ts`)
+  const args = ['--disable-warning=ExperimentalWarning', source]
+  return { name, program: process.execPath, args, readsSettings: true }
+}
+
+/** Resolves once a part takes work. It says so to everybody, so no certificate is shown to it. */
 async function untilReady(
-  place: Pick<JoinedHost, 'hostId' | 'ownAddress'> & { readonly agentPort: number },
+  place: { readonly host: string; readonly port: number; readonly name: PartName },
   { authority }: PartIdentity,
   signal: AbortSignal,
 ): Promise<void> {
-  const { hostId, ownAddress, agentPort } = place
-  const name = agentName(hostId)
-  const dispatcher = new Agent({ connect: { ca: authority, servername: name }, allowH2: false })
-  const url = `${serverUrl('https', { host: ownAddress, port: agentPort })}/readyz`
+  const servername = fullName(place.name)
+  const dispatcher = new Agent({ connect: { ca: authority, servername }, allowH2: false })
+  const url = `${serverUrl('https', place)}/readyz`
   const ask = async (): Promise<void> => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
-    const answer = await request(url, { dispatcher, headers: { host: name }, signal: limit })
+    const answer = await request(url, { dispatcher, headers: { host: servername }, signal: limit })
     await answer.body.dump()
-    if (answer.statusCode !== 200) throw new Error(`the agent answers ${answer.statusCode}`)
+    if (answer.statusCode !== 200) throw new Error(`the ${place.name.part} answers ${answer.statusCode}`)
   }
   try {
     await untilSucceeds(ask, signal)

@@ -170,7 +170,7 @@ function metroCopies(settings: StackSettings): Pick<RoostConfinements, 'gatewayE
  * Lets other users pass through a directory. They can not list it: they reach only files whose names they
  * know and that they may read.
  */
-async function makePassable(directory: string): Promise<void> {
+export async function makePassable(directory: string): Promise<void> {
   const { mode } = await stat(directory)
   await chmod(directory, (mode & 0o777) | 0o011)
 }

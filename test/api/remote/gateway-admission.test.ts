@@ -4,14 +4,17 @@ import { HostRole } from '../../../src/domain/host/role.ts'
 import { PlatformPart } from '../../../src/domain/platform-part.ts'
 import type { PartIdentity } from '../../../src/trust/part-identity.ts'
 import { testAgentSecret } from '../../support/accounts.ts'
+import { testGatewayToken, testMetroDomain } from '../../support/api-server.ts'
 import { identityOf } from '../../support/part-identities.ts'
 import { exchange, requestText, startRemoteApi } from '../../support/remote-api.ts'
 import type { RemoteApi } from '../../support/remote-api.ts'
+import { readRows } from '../../support/rows.ts'
+import { until } from '../../support/until.ts'
 
 const routes = '/internal/gateway/routes'
 const renewal = '/internal/gateway/certificate'
-/** A removed gateway is cut off within a second. The rest is for this machine. */
-const cutLimitMs = 1_500
+/** A removed gateway is cut off within a second. The rest is for a busy machine. */
+const cutLimitMs = 5_000
 
 describe('the gateway of a machine that joined', () => {
   let remote: RemoteApi
@@ -92,6 +95,37 @@ describe('the gateway of a machine that joined', () => {
     const { socket, first } = await follow({ ...gateway, certificate })
     assert.match(first, /^HTTP\/1\.1 200 /)
     socket.destroy()
+  })
+
+  it('is told what all gateways have in common', async () => {
+    const answer = await ask('GET /internal/gateway/settings', gateway)
+    assert.deepEqual(JSON.parse(/\{.*\}/.exec(answer)![0]), {
+      metroDomain: testMetroDomain,
+      portOffset: 0,
+      registryBounded: false,
+    })
+    for (const identity of [agent, plain])
+      assert.equal(statusOf(await ask('GET /internal/gateway/settings', identity)), 403)
+  })
+
+  it('is told where it reaches agents that listen on the loopback of the first machine', async () => {
+    await readRows(remote.api.database, {
+      text: "update nodes set agent_url = 'http://127.0.0.1:7071', subnet = '10.64.0.0/20' where id = 'local'",
+    })
+    const { socket, first } = await follow(gateway)
+    let told = first
+    socket.on('data', (chunk: Buffer) => (told += chunk.toString()))
+    await until('the routes are told', () => told.includes('"kind":"end"'), { limitMs: 10_000 })
+    socket.destroy()
+    assert.match(told, /"node":\{"id":"local","agentUrl":"http:\/\/10\.64\.0\.1:7071"/)
+    const beside = await fetch(`${remote.api.url}${routes}`, {
+      headers: { authorization: `Bearer ${testGatewayToken}` },
+    })
+    const reader = beside.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let shown = ''
+    while (!shown.includes('"kind":"end"')) shown += (await reader.read()).value ?? ''
+    await reader.cancel()
+    assert.match(shown, /"node":\{"id":"local","agentUrl":"http:\/\/127\.0\.0\.1:7071"/)
   })
 
   it('can not have calls of its host passed on', async () => {

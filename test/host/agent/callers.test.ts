@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:https'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { createNodeClient, NodeUnavailable } from '../../../src/control/host-client.ts'
 import type { NodeRecord } from '../../../src/db/host/hosts.ts'
 import { agentName } from '../../../src/domain/part-name.ts'
@@ -13,6 +13,7 @@ import { agentCallers } from '../../../src/host/agent/agent-callers.ts'
 import { createAgentServer } from '../../../src/host/agent/agent-http.ts'
 import { ExecServer } from '../../../src/host/exec/exec-server.ts'
 import { LeaseServer, trafficSecretOf } from '../../../src/host/leases/lease-server.ts'
+import { besideId } from '../../../src/trust/asked-identity.ts'
 import { makePartAuthority } from '../../../src/trust/part-authority.ts'
 import { clientTls } from '../../../src/trust/part-identity.ts'
 import type { PartIdentity } from '../../../src/trust/part-identity.ts'
@@ -42,13 +43,14 @@ describe('an agent that listens for other machines', () => {
   /** The requests that reached the agent, the newest last. */
   const reached: string[] = []
   const closers: (() => unknown)[] = []
+  let leaseServer: LeaseServer
   before(async () => {
     authority = await makePartAuthority(Date.now())
     scene = await StandbyScene.make()
     await scene.nextAgent()
     const { leases } = scene.live.agent
     const { log, vmm } = scene.live.ports
-    const leaseServer = new LeaseServer({ agentSecret, nodeId: 'h2', leases, log, nowMs: Date.now })
+    leaseServer = new LeaseServer({ agentSecret, nodeId: 'h2', leases, log, nowMs: Date.now })
     const execServer = new ExecServer({ agentSecret, leases, vmm, log })
     server = createAgentServer({
       identity: await part(PlatformPart.Agent, 'h2'),
@@ -91,7 +93,7 @@ describe('an agent that listens for other machines', () => {
     await scene.machine.remove()
   })
 
-  const part = async (kind: PlatformPart, id = 'a', by = authority) =>
+  const part = async (kind: PlatformPart, id = besideId(), by = authority) =>
     await identityOf(by, { part: kind, id })
 
   /** The status with which the agent answers; 101 if it goes on with another protocol. */
@@ -120,6 +122,22 @@ describe('an agent that listens for other machines', () => {
     return answer.statusCode
   }
 
+  /** Opens a connection that goes on with another protocol than HTTP. */
+  async function openConnection(
+    { path, secret, upgrade }: { path: string; secret: string; upgrade: readonly string[] },
+    identity: PartIdentity,
+  ): Promise<Socket> {
+    const asked = request(`${url}${path}`, {
+      ...clientTls(identity),
+      servername: agentName('h2'),
+      agent: false,
+      headers: { authorization: `Bearer ${secret}`, connection: 'Upgrade', upgrade: upgrade[0] },
+    })
+    asked.end()
+    const [, socket] = (await once(asked, 'upgrade')) as [unknown, Socket]
+    return socket.resume()
+  }
+
   it('lets each kind of part call what it has to, and nothing else', async () => {
     for (const kind of Object.values(PlatformPart)) {
       const identity = await part(kind)
@@ -143,7 +161,7 @@ describe('an agent that listens for other machines', () => {
       const [kind] = agentCallers[name as keyof typeof agentCallers]
       assert.equal(await ask(endpoint), 403, `no certificate asks for ${name}`)
       assert.equal(
-        await ask(endpoint, await part(kind, 'a', other)),
+        await ask(endpoint, await part(kind, besideId(), other)),
         403,
         `another authority asks for ${name}`,
       )
@@ -217,7 +235,7 @@ describe('an agent that listens for other machines', () => {
 
     it('is sent nothing if another authority vouches for it, or if the API knows none', async () => {
       const other = await makePartAuthority(Date.now())
-      for (const identity of [await part(PlatformPart.Api, 'a', other), undefined]) {
+      for (const identity of [await part(PlatformPart.Api, besideId(), other), undefined]) {
         const client = clientFor(['h2'], identity)
         await assert.rejects(client.readMetrics('h2'), NodeUnavailable)
         await assert.rejects(client.openExec({ uuid, nodeId: 'h2' }), NodeUnavailable)
@@ -266,6 +284,23 @@ describe('an agent that listens for other machines', () => {
       assert.equal(await link('h2', await part(PlatformPart.Gateway)), 'back')
     })
 
+    it('greets one that joined only while its host has a gateway, and cuts it off then', async () => {
+      const identity = await part(PlatformPart.Gateway, 'h3')
+      assert.equal(await link('h2', identity), 'the host answered 403')
+      leaseServer.admitElsewhere({ gateways: [], gatewayHosts: ['h3'] })
+      assert.equal(await link('h2', identity), 'back')
+      assert.equal(await link('h2', await part(PlatformPart.Gateway, 'h4')), 'the host answered 403')
+      const { path, upgrade, secret } = endpoints.traffic
+      const beside = await openConnection({ path, upgrade, secret }, await part(PlatformPart.Gateway))
+      const joined = await openConnection({ path, upgrade, secret }, identity)
+      const closed = once(joined, 'close')
+      leaseServer.admitElsewhere({ gateways: [] })
+      await closed
+      assert.equal(beside.destroyed, false)
+      beside.destroy()
+      assert.equal(await link('h2', identity), 'the host answered 403')
+    })
+
     it('greets no other part', async () => {
       assert.equal(await link('h2', await part(PlatformPart.Agent, 'h3')), 'the host answered 403')
       assert.equal(await link('h2', await part(PlatformPart.Worker)), 'the host answered 403')
@@ -277,7 +312,7 @@ describe('an agent that listens for other machines', () => {
         /does not match certificate's altnames/,
       )
       const other = await makePartAuthority(Date.now())
-      assert.match(await link('h2', await part(PlatformPart.Gateway, 'a', other)), /certificate/)
+      assert.match(await link('h2', await part(PlatformPart.Gateway, besideId(), other)), /certificate/)
       assert.match(await link('h2', undefined), /certificate/)
       assert.deepEqual(reached, [])
     })

@@ -171,6 +171,15 @@ describe('instances of several hosts in a mesh', function () {
     assert.ok(await two.connect(three.address).echoes('the host gets the answers to its own connections'))
   })
 
+  it('leave the port for leases of their host to the machines with a gateway', async () => {
+    assert.ok(await isSilent(three.connect(two.address)))
+    await networkOf(two).admitLeases(servedPort)
+    assert.ok(await three.connect(two.address).echoes('a gateway asks for leases'))
+    assert.ok(await isSilent(one.connect(two.address)))
+    assert.ok(await isSilent(connect(annsSecond, two.address)))
+    assert.ok(await isSilent(connect(annsFirst, two.address)))
+  })
+
   it('are cut off at once when either host does not know the other one any more', async () => {
     for (const machine of [one, two]) {
       const connection = connect(annsFirst, annsSecond.nic.ip)

@@ -1,10 +1,16 @@
 import { connect } from 'node:net'
 import type { OnReadOpts, Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { ConnectionOptions } from 'node:tls'
 import type { HttpLimits } from '../http-limits.ts'
+
+/** Returns how to encrypt the next connection. It throws nothing: what is missing fails the handshake. */
+export type SecureUpstream = () => ConnectionOptions
 
 export interface UpstreamAddress {
   readonly host: string
   readonly port: number
+  readonly secure?: SecureUpstream
 }
 
 export interface ConnectOptions {
@@ -89,14 +95,11 @@ class Connecting {
   }
 
   #attempt(): void {
-    const socket = connect({
-      host: this.#address.host,
-      port: this.#address.port,
-      noDelay: true,
-      ...(this.#onRead === undefined ? {} : { onread: this.#onRead }),
-    })
+    const { host, port, secure } = this.#address
+    const place = { host, port, noDelay: true, ...(this.#onRead && { onread: this.#onRead }) }
+    const socket = secure === undefined ? connect(place) : connectTls({ ...secure(), ...place })
     this.#underWay.add(socket)
-    socket.once('connect', () => {
+    socket.once(secure === undefined ? 'connect' : 'secureConnect', () => {
       socket.removeAllListeners('error')
       this.#finish(socket)
     })

@@ -112,10 +112,10 @@ export class UpstreamPools {
       found = { boot: admission.boot, pools: [] }
       this.#byInstance.set(admission.instanceUuid, found)
     }
-    const { host, port } = admission
+    const { host, port, secure } = admission
     let pool = found.pools.find(({ address }) => address.port === port && address.host === host)
     if (pool === undefined) {
-      pool = new UpstreamPool({ host, port }, this.#options)
+      pool = new UpstreamPool({ host, port, ...(secure && { secure }) }, this.#options)
       found.pools.push(pool)
     }
     return pool
