@@ -1,5 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { isLoopback } from '../domain/host-and-port.ts'
+import { usualAgentPort } from '../domain/host/api-protocol.ts'
+import { joinedGatewayPort } from '../domain/host/gateway-role.ts'
 import { serverUrl } from '../domain/host-and-port.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
@@ -21,16 +23,18 @@ type PlatformSettings = Pick<
 >
 
 /**
- * The ports of this machine on which the platform's own parts listen. No service gets them, not even while a
- * part is down: otherwise the part could not start again, and its clients would speak to somebody's
- * application.
+ * The ports of this machine on which the platform's own parts listen, and those of machines that joined. No
+ * service gets them, not even while a part is down: otherwise the part could not start again, and its clients
+ * would speak to somebody's application.
  */
 export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
   const { apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort } = settings
   const { apiUrl, temporalAddress, databaseUrl, registryUrl } = settings
   const own = new Set([apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort])
   own.add(settings.registryOwnerPort)
-  if (settings.hostsAddress !== undefined) own.add(settings.hostsAddress.port)
+  // Gateways on other machines have parts beside them, too. What one gateway can not serve, none serves.
+  if (settings.hostsAddress !== undefined)
+    for (const port of [settings.hostsAddress.port, usualAgentPort, joinedGatewayPort]) own.add(port)
   const given = [apiUrl, databaseUrl, registryUrl, temporalAddress && `tcp://${temporalAddress}`]
   for (const text of given) {
     const url = text === undefined ? null : URL.parse(text)

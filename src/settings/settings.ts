@@ -7,6 +7,8 @@ import {
   defaultChangesPerMinute,
   defaultRequestsPerSecond,
 } from '../contract/limits.ts'
+import { usualAgentPort } from '../domain/host/api-protocol.ts'
+import { numberedSubnet } from '../domain/host/private-address.ts'
 import { serverUrl } from '../domain/host-and-port.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
 import { defaultSleepsPerMinute } from '../domain/standby/scale-to-zero.ts'
@@ -121,7 +123,7 @@ export const settingsTable = {
   agentHost: setting('ROOST_AGENT_HOST', read.asHost, '127.0.0.1', {
     meaning: 'Address that the agent listens on for the API.',
   }),
-  agentPort: setting('ROOST_AGENT_PORT', read.asPort, 7071, {
+  agentPort: setting('ROOST_AGENT_PORT', read.asPort, usualAgentPort, {
     defaultText: '7071; the stack chooses a free one',
     meaning: 'Port of the agent: logs and usage for the API, its health and metrics.',
   }),

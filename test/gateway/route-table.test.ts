@@ -25,7 +25,7 @@ function instance(uuid: string, serviceUuid: string, state: RouteInstance['state
   return { kind: 'instance', instance: { uuid, name: uuid, serviceUuid, nodeId: 'local', state } }
 }
 
-const gone = (what: 'service' | 'instance', id: string): RouteLine => ({ kind: 'gone', what, id })
+const gone = (what: 'service' | 'instance' | 'metro', id: string): RouteLine => ({ kind: 'gone', what, id })
 const node: RouteLine = { kind: 'node', node: { id: 'local', agentUrl: 'http://a', trafficSecret: 'secret' } }
 
 let revisions = 0
@@ -139,6 +139,21 @@ describe('the table of routes', () => {
     assert.deepEqual([at('x.example'), at('y.example')], [undefined, 'c'])
   })
 
+  it('has the certificate of the metro domain, and tells when it is another one', () => {
+    const metro = { domain: 'metro.example', chain: 'first', key: 'k' }
+    tell(table, [{ kind: 'metro', metro }])
+    tell(table, [{ kind: 'metro', metro }])
+    tell(table, [{ kind: 'metro', metro: { ...metro, chain: 'second' } }])
+    assert.equal(table.metro('metro.example')?.chain, 'second')
+    assert.equal(table.metro('other.example'), undefined)
+    tell(table, [gone('metro', 'metro.example')])
+    assert.equal(table.metro('metro.example'), undefined)
+    assert.deepEqual(
+      changes.map(({ metros }) => [...metros]),
+      [['metro.example'], [], ['metro.example'], ['metro.example']],
+    )
+  })
+
   it('does not count a repeated entry as a change', () => {
     tell(table, [service('a', 'a.example'), instance('i', 'a')])
     tell(table, [service('a', 'a.example'), instance('i', 'a'), gone('instance', 'nobody')])
@@ -169,6 +184,32 @@ describe('the table of routes', () => {
     assert.deepEqual(
       [...table.lines()].map(({ kind }) => kind),
       ['begin', 'end'],
+    )
+  })
+
+  it('leads names of the platform to the port for hosts on a machine that joined', () => {
+    const services = builtInServices({
+      apiUrl: 'https://192.0.2.1:7075',
+      metroDomain: 'metro.example',
+      registryBounded: true,
+      registryOwnerPort: 7074,
+      elsewhere: {
+        host: '192.0.2.1',
+        port: 7075,
+        secure: (protocol) => () => ({ ALPNProtocols: [protocol] }),
+      },
+    })
+    assert.deepEqual(
+      services.map(({ host, port, secure, service: one }) => [
+        one.domains.map(({ fqdn }) => fqdn).join(),
+        host,
+        port,
+        secure?.().ALPNProtocols,
+      ]),
+      [
+        ['api.metro.example,console.metro.example', '192.0.2.1', 7075, ['roost-public-api']],
+        ['registry.metro.example', '192.0.2.1', 7075, ['roost-public-registry']],
+      ],
     )
   })
 
@@ -206,6 +247,7 @@ describe('the table of routes', () => {
         kind: 'certificate',
         certificate: { uuid: 'k', commonName: 'x', state: 'valid', chain: 'c', key: 'the private key, ü' },
       },
+      { kind: 'metro', metro: { domain: 'metro.example', chain: 'c', key: 'the private key of all names' } },
       service('a', 'a.example', '*.b.example'),
       ...Array.from({ length: 1_200 }, (_, index) => instance(`i${index}`, 'a')),
     ]
@@ -250,6 +292,18 @@ describe('the table of routes', () => {
       const loaded = new RouteTable()
       assert.equal(await openFile(1, 'another token').load(loaded), false)
       assert.match(problems[0] ?? '', /can not be used/)
+    })
+
+    it('is gone, and is not written again, once it was removed', async () => {
+      const kept = openFile()
+      kept.keep(table)
+      tell(table, all)
+      await until('it is written', async () => (await load()) !== undefined, { limitMs: 20_000 })
+      tell(table, [service('b', 'b.example')])
+      await kept.remove()
+      tell(table, [service('c', 'c.example')])
+      await kept.close()
+      assert.deepEqual(readdirSync(directory), [])
     })
 
     it('follows changes while they come, without waiting for the end', async () => {

@@ -219,6 +219,9 @@ export const maxImageOwnersTold = 10_000
  */
 export const maxOccupiedSubnetsTold = 1_024
 
+/** The port of an agent that no setting moved. */
+export const usualAgentPort = 7_071
+
 /** A host that does not answer has to be noticed within `placementSilentAfterMs`. */
 export const heartbeatIntervalMs = 1_000
 /**

@@ -3,7 +3,7 @@ import { platformPorts } from '../../../src/settings/platform-ports.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 
 describe('ports of the platform', () => {
-  it('are those of every part and service of this machine, and of no other', () => {
+  it('are those of every part and service of this machine, and those that machines that joined have', () => {
     const settings = readSettings({
       ROOST_API_PORT: '7001',
       ROOST_API_URL: 'http://127.0.0.1:7002',
@@ -19,7 +19,7 @@ describe('ports of the platform', () => {
     })
     assert.deepEqual(
       [...platformPorts(settings)].toSorted((a, b) => a - b),
-      [7001, 7002, 7003, 7004, 7005, 7006, 7007, 7008, 7010, 7011],
+      [7001, 7002, 7003, 7004, 7005, 7006, 7007, 7008, 7010, 7011, 7071, 7073],
     )
   })
 })

@@ -98,6 +98,8 @@ class Connecting {
     const { host, port, secure } = this.#address
     const place = { host, port, noDelay: true, ...(this.#onRead && { onread: this.#onRead }) }
     const socket = secure === undefined ? connect(place) : connectTls({ ...secure(), ...place })
+    // A connection with TLS does not take this as an option.
+    if (secure !== undefined) socket.setNoDelay(true)
     this.#underWay.add(socket)
     socket.once(secure === undefined ? 'connect' : 'secureConnect', () => {
       socket.removeAllListeners('error')
