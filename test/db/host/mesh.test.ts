@@ -1,0 +1,72 @@
+import { strict as assert } from 'node:assert'
+import { openDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { recordHeartbeat } from '../../../src/db/host/hosts.ts'
+import { admitHost, inviteHost, joinedGateways, removeJoinedHost } from '../../../src/db/host/joining.ts'
+import { readMesh } from '../../../src/db/host/mesh.ts'
+import { HostRole } from '../../../src/domain/host/role.ts'
+import { testAgentSecret, testSecretBox } from '../../support/accounts.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import type { TestDatabase } from '../../support/postgres.ts'
+
+describe('the gateways in the mesh', () => {
+  let own: TestDatabase
+  let database: Database
+  beforeEach(async () => {
+    own = await createTestDatabase()
+    database = await openDatabase({ url: own.url, applicationName: 'mesh' })
+  })
+  afterEach(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  const join = async (hostId: string, roles: readonly HostRole[] = []) => {
+    await inviteHost(database, { hostId, secret: hostId, roles })
+    assert.ok((await admitHost(database, { secret: hostId, keySha256: `key of ${hostId}` })).ok)
+  }
+
+  const beat = async (id: string, joined = true) => {
+    const node = { id, firstSubnet: '10.64.0.0/20', joined }
+    const heartbeat = {
+      agentUrl: joined ? `https://${id}.example:7071` : 'http://127.0.0.1:7071',
+      agentSecret: testAgentSecret(id),
+      accelerator: 'tcg',
+      memoryMb: 4_096,
+      volumeMb: 0,
+      occupiedSubnets: [],
+      version: '0.1.0',
+      mesh: { publicKey: `mesh key of ${id}`, endpoint: '192.0.2.1:51820' },
+    } as const
+    const assigned = await recordHeartbeat({ database, secretBox: testSecretBox }, node, heartbeat)
+    return assigned!.subnet.replace('.0/20', '.1')
+  }
+
+  it('are those of the first machine and of machines with the role, until they are removed', async () => {
+    const first = await beat('local', false)
+    await join('h2', [HostRole.Gateway])
+    await join('h3')
+    const before = await readMesh(database)
+    assert.deepEqual([before.gateways, before.gatewayHosts], [[first], ['h2']])
+    const second = await beat('h2')
+    await beat('h3')
+    const { gateways, gatewayHosts, machines, revision } = await readMesh(database)
+    assert.deepEqual([gateways, gatewayHosts, machines.length], [[first, second], ['h2'], 3])
+    await removeJoinedHost(database, 'h2')
+    const after = await readMesh(database)
+    assert.deepEqual([after.gateways, after.gatewayHosts, after.machines.length], [[first], [], 2])
+    assert.notEqual(after.revision, revision)
+  })
+
+  it('are told to those who ask for their metrics once they were heard of', async () => {
+    await join('h2', [HostRole.Gateway])
+    await join('h3')
+    assert.deepEqual(await joinedGateways(database), [])
+    await beat('h2')
+    await beat('h3')
+    assert.deepEqual(
+      (await joinedGateways(database)).map(({ hostId, agentUrl }) => [hostId, agentUrl]),
+      [['h2', 'https://h2.example:7071']],
+    )
+  })
+})
