@@ -1941,6 +1941,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/hosts/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change labels of hosts
+         * @description A host has at most 16 labels, with keys and values of at most 63 characters. They are for people: no instance is placed by them. All other labels stay as they are. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        put: operations["labelHosts"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/{object}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change labels of hosts
+         * @description A host has at most 16 labels, with keys and values of at most 63 characters. They are for people: no instance is placed by them. All other labels stay as they are. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        put: operations["labelHostsLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/hosts/invitations": {
         parameters: {
             query?: never;
@@ -13994,6 +14034,10 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
                     /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
                     roles: "gateway"[];
                     /** @description Instances by state, without those that are being deleted. */
@@ -14017,6 +14061,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14061,6 +14109,10 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
                     /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
                     roles: "gateway"[];
                     /** @description Instances by state, without those that are being deleted. */
@@ -14084,6 +14136,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14148,6 +14204,10 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
                     /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
                     roles: "gateway"[];
                     /** @description Instances by state, without those that are being deleted. */
@@ -14171,6 +14231,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14215,6 +14279,10 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
                     /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
                     roles: "gateway"[];
                     /** @description Instances by state, without those that are being deleted. */
@@ -14238,6 +14306,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14302,6 +14374,10 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
                     /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
                     roles: "gateway"[];
                     /** @description Instances by state, without those that are being deleted. */
@@ -14325,6 +14401,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14369,6 +14449,10 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
                     /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
                     roles: "gateway"[];
                     /** @description Instances by state, without those that are being deleted. */
@@ -14392,6 +14476,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14456,6 +14544,10 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
                     /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
                     roles: "gateway"[];
                     /** @description Instances by state, without those that are being deleted. */
@@ -14479,6 +14571,10 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -14523,6 +14619,10 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
                     /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
                     roles: "gateway"[];
                     /** @description Instances by state, without those that are being deleted. */
@@ -14546,6 +14646,194 @@ export interface components {
                     used_memory_mb: number;
                     /** @description Memory that is needed if all its instances that are not stopped run at once. */
                     promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        LabelHostsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description Labels to be set; a label with one of these keys is replaced. */
+            set?: {
+                [key: string]: string;
+            } | null;
+            /** @description Keys of labels to be removed; one that is not there is no error. */
+            remove?: string[] | null;
+        };
+        LabelHostsParameters: {
+            /** @description Labels to be set; a label with one of these keys is replaced. */
+            set?: {
+                [key: string]: string;
+            } | null;
+            /** @description Keys of labels to be removed; one that is not there is no error. */
+            remove?: string[] | null;
+        };
+        LabelHostsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
+                    roles: "gateway"[];
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
+                    roles: "gateway"[];
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
                     /** @description Volumes, with those that are being deleted. */
                     volumes: number;
                     /** @description Room for volumes. */
@@ -19393,6 +19681,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UncordonHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    labelHosts: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LabelHostsObject"] | components["schemas"]["LabelHostsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    labelHostsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LabelHostsParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelHostsAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

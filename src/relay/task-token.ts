@@ -6,7 +6,9 @@ const macBytes = 32
 /** The label makes the derived key differ from keys that are derived from the same key for other purposes. */
 const label = 'roost relay: task tokens of hosts, version 2'
 
-/** The host that a task is given to. The id may be that of an earlier host that was removed; the key is not. */
+/**
+ * The host that a task is given to. The id may be that of an earlier host that was removed; the key is not.
+ */
 export interface TaskOwner {
   readonly hostId: string
   /** The hash of the public key with which the host joined. */

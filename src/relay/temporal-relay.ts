@@ -26,9 +26,9 @@ const loggedPathLength = 200
 export interface TemporalRelay {
   /**
    * Serves one stream of HTTP/2, whose head has arrived. The caller has made sure that the host with this id
-   * and key sent it. The stream is that of the event `stream`, or of the request of the event `request`. Every
-   * stream is answered or closed, also while Temporal can not be reached: the host is told then that it
-   * should try again. Never throws.
+   * and key sent it. The stream is that of the event `stream`, or of the request of the event `request`.
+   * Every stream is answered or closed, also while Temporal can not be reached: the host is told then that
+   * it should try again. Never throws.
    */
   handle(owner: TaskOwner, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void
   /**

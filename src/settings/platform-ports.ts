@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net'
 import { isLoopback } from '../domain/host-and-port.ts'
 import { usualAgentPort } from '../domain/host/api-protocol.ts'
 import { joinedGatewayPort } from '../domain/host/gateway-role.ts'

@@ -8,7 +8,6 @@ import {
   defaultRequestsPerSecond,
 } from '../contract/limits.ts'
 import { usualAgentPort } from '../domain/host/api-protocol.ts'
-import { numberedSubnet } from '../domain/host/private-address.ts'
 import { serverUrl } from '../domain/host-and-port.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
 import { defaultSleepsPerMinute } from '../domain/standby/scale-to-zero.ts'

@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { replaceFile } from '../primitives/replace-file.ts'
 import { makeKey } from '../x509/key-pair.ts'

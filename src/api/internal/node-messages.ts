@@ -63,8 +63,8 @@ const validateHeartbeat = strictValidator(heartbeatSchema)
 const validateRegistryToken = strictValidator(registryTokenSchema)
 
 /**
- * Reads a heartbeat. Fields that this API does not know are left out before anything is checked: an agent of a
- * later version tells more, and has to be heard all the same.
+ * Reads a heartbeat. Fields that this API does not know are left out before anything is checked: an agent of
+ * a later version tells more, and has to be heard all the same.
  */
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
   const told = knownBeat(body)

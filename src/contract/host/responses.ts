@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { hostIdRule } from '../../domain/part-name.ts'
 import { hostRoles } from '../../domain/host/role.ts'
-import { partIdRule } from '../../domain/part-name.ts'
 import { vcpusPerProcessor } from '../../domain/host/placement.ts'
 import { HostState } from '../../domain/host/explanation.ts'
 import { hostLabelKey, hostLabelValue, maxHostLabels } from '../../domain/host/labels.ts'

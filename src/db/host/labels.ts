@@ -4,8 +4,8 @@ import type { Database } from '../database.ts'
 import { json } from '../postgres-client.ts'
 
 /**
- * Changes the labels of a host. False, and nothing is changed, if there would be too many. A host that is gone
- * has none to change.
+ * Changes the labels of a host. False, and nothing is changed, if there would be too many. A host that is
+ * gone has none to change.
  */
 export async function changeLabels({ db }: Database, hostId: string, change: LabelChange): Promise<boolean> {
   return await db.transaction().execute(async (of) => {

@@ -83,8 +83,9 @@ async function hasLiveCordoned(db: Db, nodeId?: string): Promise<boolean> {
 /**
  * Reads those of the hosts that may still be chosen, by id. Instances and volumes that are deleted but not
  * yet removed still hold their room, so they count. With `locked`, also locks the rows until the commit, so
- * that the hosts are neither cordoned nor removed before it. Whoever counts on the sums holds the hosts' locks of
- * `LockSet.Placements` already: a statement that waits for rows sums up what was there before it waited.
+ * that the hosts are neither cordoned nor removed before it. Whoever counts on the sums holds the hosts'
+ * locks of `LockSet.Placements` already: a statement that waits for rows sums up what was there before it
+ * waited.
  */
 export async function readCandidates(
   db: Db,

@@ -115,7 +115,9 @@ const reportable: {
   volume: { damaged: true, made: true, removed: false },
 }
 
-/** Whether a host may report an event of this kind. Any other one may be that of an agent of a later version. */
+/**
+ * Whether a host may report an event of this kind. Any other one may be that of an agent of a later version.
+ */
 export function isReportable({
   kind,
   event,

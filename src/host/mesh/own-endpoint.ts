@@ -19,8 +19,8 @@ export interface OwnEndpointOptions {
 }
 
 /**
- * Where the other machines of the mesh send to this one. WireGuard sends to addresses, so a name is looked up.
- * While that fails, the machine does everything else: its instances do not depend on a name.
+ * Where the other machines of the mesh send to this one. WireGuard sends to addresses, so a name is looked
+ * up. While that fails, the machine does everything else: its instances do not depend on a name.
  */
 export class OwnEndpoint {
   readonly #options: OwnEndpointOptions

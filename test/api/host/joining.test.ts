@@ -241,7 +241,10 @@ describe('commands about hosts', () => {
 
   it('list, show, cordon and uncordon tell of a host', async () => {
     assert.match((await roost.run(['host', 'ls'])).out, /^NAME +STATE .*\nlocal +live /)
-    assert.match((await roost.run(['host', 'list', 'local'])).out, / VCPUS .*\nlocal .* 65536  0  +0 of 1048576 /)
+    assert.match(
+      (await roost.run(['host', 'list', 'local'])).out,
+      / VCPUS .*\nlocal .* 65536  0  +0 of 1048576 /,
+    )
     await hearNode(api.database, { id: 'local', cpus: 3 })
     assert.match((await roost.run(['host', 'list', 'local'])).out, /\nlocal .* 0 of 12 /)
     assert.match((await roost.run(['host', 'show', 'local'])).out, /^local is live: /)
