@@ -17,9 +17,9 @@ export interface TaskOwner {
 
 /**
  * Binds the task tokens of Temporal to hosts. A host gets each token with a keyed hash of the host's id, the
- * host's key and the token in front. Only with the right hash for its own id and key is a token taken back. So
- * a host can not use a token that it made up, or that was given to another host, even to one that had its id
- * before it. Processes with the same key take each other's tokens.
+ * host's key and the token in front. Only with the right hash for its own id and key is a token taken back.
+ * So a host can not use a token that it made up, or that was given to another host, even to one that had its
+ * id before it. Processes with the same key take each other's tokens.
  */
 export class TaskTokens {
   readonly #key: Buffer
