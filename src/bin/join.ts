@@ -8,6 +8,12 @@ import { confineGateway } from '../launch/host/gateway-role.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
 import type { HostPartsOptions } from '../launch/host/host-parts.ts'
 import {
+  HostServiceFailure,
+  installHostService,
+  requireSystemd,
+  serviceName,
+} from '../launch/host/host-service.ts'
+import {
   gatewayIdentityDirectory,
   identityDirectory,
   readJoinedHost,
@@ -28,31 +34,39 @@ import { JoinFailure, joinInstallation } from '../trust/join-client.ts'
 import { readJoinToken } from '../trust/join-token.ts'
 import { keepIdentity, keptKey, placeIdentity, publicKeyOf, readIdentity } from '../trust/kept-identity.ts'
 
-const usage = `Usage: npx roost join <address> <token>
+const usage = `Usage: npx roost join [<address> <token>] [--service]
 
 Makes this machine a host of the installation at <address>, and runs it until Ctrl-C. \`roost host invite\` on the
 control plane prints the whole command. \`npx roost join\` without arguments goes on as the host that it became.
+
+  --service  let systemd run the host, now and after each start of the machine
 `
+const serviceOption = '--service'
 
 /** \`roost join\`: makes this machine a host, and runs its agent. */
 export async function runJoin(args: readonly string[]): Promise<number> {
   if (args.some((arg) => arg === '--help' || arg === '-h')) return tell(usage, 0)
-  if (args.length !== 0 && args.length !== 2) return tell(usage, 2)
+  const isService = args.includes(serviceOption)
+  const words = args.filter((arg) => arg !== serviceOption)
+  if ((words.length !== 0 && words.length !== 2) || words.some((word) => word.startsWith('-')))
+    return tell(usage, 2)
   try {
     const settings = readSettings(process.env)
+    if (isService) requireSystemd()
     const lock = lockDataDirectory(settings.dataDir)
+    let joined: JoinedHost
     try {
-      const [address, token] = args
-      const joined = address && token ? await join(settings, address, token) : await known(settings)
-      await run(settings, joined)
-      return 0
+      const [address, token] = words
+      joined = address && token ? await join(settings, address, token) : await known(settings)
+      if (!isService) await run(settings, joined)
     } finally {
       lock.release()
     }
+    if (isService) await serve(settings, joined)
+    return 0
   } catch (error) {
-    const isTold = [JoinFailure, SettingError, DirectoryInUse, PartStartError].some(
-      (kind) => error instanceof kind,
-    )
+    const told = [JoinFailure, SettingError, DirectoryInUse, PartStartError, HostServiceFailure]
+    const isTold = told.some((kind) => error instanceof kind)
     if (!isTold) throw error
     process.stderr.write(`roost: ${(error as Error).message}\n`)
     return 1
@@ -62,6 +76,15 @@ export async function runJoin(args: readonly string[]): Promise<number> {
 function tell(text: string, code: number): number {
   process.stderr.write(text)
   return code
+}
+
+async function serve({ dataDir }: Settings, { hostId, controlPlane }: JoinedHost): Promise<void> {
+  const checkout = path.resolve(import.meta.dirname, '../..')
+  await installHostService({ checkout, dataDir: path.resolve(dataDir), node: process.execPath }, process.env)
+  process.stdout.write(
+    `This machine is host '${hostId}' of ${controlPlane}. systemd runs it as ${serviceName}: \`systemctl status ${serviceName}\` ` +
+      `says how it is, and \`journalctl -u ${serviceName}\` what it did.\n`,
+  )
 }
 
 async function join(settings: Settings, address: string, text: string): Promise<JoinedHost> {

@@ -14,7 +14,7 @@ const broughtNode = path.join(checkout, 'node_modules', '.bin', 'node')
 const hasOwn = Number(process.versions.node.split('.')[0]) >= 24
 
 // On a machine that is to become a host, set-up has not run yet. It takes no time where it has.
-if (process.argv[2] === 'join' && process.argv.length === 5) {
+if (process.argv[2] === 'join' && process.argv.length >= 5) {
   const setup = path.join(checkout, 'setup', 'setup.mjs')
   const { status } = spawnSync(process.execPath, [setup, '--host'], { stdio: 'inherit' })
   if (status !== 0) process.exit(1)

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { replaceFile } from '../../primitives/replace-file.ts'
+import { settingsTable } from '../../settings/settings.ts'
+
+export const serviceName = 'roost-host.service'
+const settingsFileName = 'host.env'
+const commandLimitMs = 60_000
+/** How long the parts and their VMs may take to end. */
+const stopLimitS = 90
+
+/** systemd could not be told. The message says what to do. */
+export class HostServiceFailure extends Error {
+  override readonly name = 'HostServiceFailure'
+}
+
+/** The places of systemd. Tests have files of their own. */
+export interface SystemdPlaces {
+  /** It exists where systemd runs the machine. */
+  readonly running: string
+  readonly units: string
+}
+
+const systemd: SystemdPlaces = { running: '/run/systemd/system', units: '/etc/systemd/system' }
+
+export interface HostService {
+  readonly checkout: string
+  readonly dataDir: string
+  /** The program that runs TypeScript. */
+  readonly node: string
+}
+
+/** Throws `HostServiceFailure` where systemd does not run. It is asked before a machine joins. */
+export function requireSystemd({ running }: SystemdPlaces = systemd): void {
+  if (existsSync(running)) return
+  throw new HostServiceFailure(
+    `--service needs systemd, which does not run this machine (there is no ${running}): leave the option out, and let the machine's ` +
+      'own service manager run `npx roost join` in this directory',
+  )
+}
+
+/**
+ * Makes systemd run this machine's host, now and after each start of the machine. The settings that this
+ * process has are kept for it in a file that only root can read.
+ */
+export async function installHostService(
+  service: HostService,
+  env: Readonly<Record<string, string | undefined>>,
+  places: SystemdPlaces = systemd,
+): Promise<void> {
+  requireSystemd(places)
+  const settingsFile = path.join(service.dataDir, settingsFileName)
+  await replaceFile(settingsFile, settingsText({ ...env, ROOST_DATA_DIR: service.dataDir }), { mode: 0o600 })
+  await mkdir(places.units, { recursive: true })
+  await replaceFile(path.join(places.units, serviceName), unitText(service, settingsFile), { mode: 0o644 })
+  await systemctl('daemon-reload')
+  await systemctl('enable', serviceName)
+  // A service that runs already takes its new settings.
+  await systemctl('restart', serviceName)
+}
+
+/**
+ * The unit. Its stop ends the host as Ctrl-C does. If its process is killed, VMs live on, and the next one
+ * takes them over.
+ */
+export function unitText({ checkout, node }: HostService, settingsFile: string): string {
+  const program = path.join(checkout, 'src/bin/roost.ts')
+  return `[Unit]
+Description=Roost host
+Documentation=file://${encodeURI(path.join(checkout, 'docs/hosts.md'))}
+Wants=network-online.target
+After=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+WorkingDirectory=${escaped(checkout)}
+EnvironmentFile=${escaped(settingsFile)}
+ExecStart=${quoted(node)} ${quoted(program)} join
+Restart=on-failure
+RestartSec=5
+KillMode=process
+TimeoutStopSec=${stopLimitS}
+Delegate=yes
+TasksMax=infinity
+LimitNOFILE=1048576
+
+[Install]
+WantedBy=multi-user.target
+`
+}
+
+/** The settings of this process as lines of an environment file. */
+function settingsText(env: Readonly<Record<string, string | undefined>>): string {
+  const names = Object.values(settingsTable).map(({ name }) => name)
+  const lines = names.flatMap((name) => {
+    const value = env[name]
+    return value === undefined ? [] : [`${name}=${quotedValue(name, value)}\n`]
+  })
+  return lines.join('')
+}
+
+function quotedValue(name: string, value: string): string {
+  if (/[\r\n\0]/.test(value)) throw new HostServiceFailure(`${name} has more than one line: write it in one`)
+  return `"${value.replaceAll(/["\\$`]/g, String.raw`\$&`)}"`
+}
+
+/** In units, systemd replaces what begins with a percent sign. */
+function escaped(text: string): string {
+  return text.replaceAll('%', '%%')
+}
+
+function quoted(text: string): string {
+  return `"${escaped(text)
+    .replaceAll(/["\\]/g, String.raw`\$&`)
+    .replaceAll('$', '$$$$')}"`
+}
+
+async function systemctl(...args: readonly string[]): Promise<void> {
+  try {
+    await promisify(execFile)('systemctl', [...args], { timeout: commandLimitMs })
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { readonly stderr?: string }
+    const why = stderr.trim() === '' ? message : stderr.trim()
+    throw new HostServiceFailure(
+      `systemctl ${args.join(' ')} failed (${why}): \`journalctl -u ${serviceName}\` says more`,
+    )
+  }
+}
