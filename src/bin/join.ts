@@ -27,7 +27,7 @@ import { openPlatformGroup } from '../launch/parts/platform-group.ts'
 import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
 import { createSupervisor, PartStartError } from '../launch/parts/supervisor.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
-import { readSettings } from '../settings/settings.ts'
+import { readSettings, settingsTable } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { asHostsAddress, SettingError } from '../settings/setting-formats.ts'
 import { JoinFailure, joinInstallation } from '../trust/join-client.ts'
@@ -80,7 +80,12 @@ function tell(text: string, code: number): number {
 
 async function serve({ dataDir }: Settings, { hostId, controlPlane }: JoinedHost): Promise<void> {
   const checkout = path.resolve(import.meta.dirname, '../..')
-  await installHostService({ checkout, dataDir: path.resolve(dataDir), node: process.execPath }, process.env)
+  const given = Object.values(settingsTable).flatMap(({ name }) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const settings = new Map([...given, ['ROOST_DATA_DIR', path.resolve(dataDir)]])
+  await installHostService({ checkout, dataDir, node: process.execPath, settings })
   process.stdout.write(
     `This machine is host '${hostId}' of ${controlPlane}. systemd runs it as ${serviceName}: \`systemctl status ${serviceName}\` ` +
       `says how it is, and \`journalctl -u ${serviceName}\` what it did.\n`,

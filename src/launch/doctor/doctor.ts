@@ -2,6 +2,8 @@ import path from 'node:path'
 import { installationChecks } from './installation.ts'
 import type { DoctorCheck } from './check.ts'
 import { groupsCheck } from './groups.ts'
+import { joinedHostChecks } from './joined-host.ts'
+import type { CheckedHost } from './joined-host.ts'
 import type { GroupsProbe } from './groups.ts'
 import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './machine.ts'
 import type { AccelerationProbe } from './machine.ts'
@@ -9,7 +11,9 @@ import { jailCheck, partUsersCheck, separateUsersCheck, temporalAccessCheck } fr
 import type { JailProbe } from './privileges.ts'
 import { volumesCheck, volumeToolsCheck } from './volumes.ts'
 import type { VolumesProbe } from './volumes.ts'
+import { identityDirectory, readJoinedHost } from '../host/joined-host.ts'
 import { isPortFree } from '../ports.ts'
+import { readIdentity } from '../../trust/kept-identity.ts'
 import { runningParts } from '../parts/stale-processes.ts'
 
 /** The result of `roost admin doctor`: a check for each thing that Roost needs or can use on this machine. */
@@ -27,6 +31,8 @@ export interface DoctorSettings {
   readonly temporalUiPort: number
   readonly portOffset: number
   readonly vmEgress: boolean
+  readonly agentPort: number
+  readonly meshPort: number
 }
 
 /** The probes whose answers only the host's drivers know. */
@@ -42,24 +48,37 @@ export interface DoctorProbes {
 /** Makes all checks. It changes nothing on the machine. */
 export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes): Promise<DoctorReport> {
   const running = runningParts(path.join(settings.dataDir, 'run')).length > 0
+  const joined = await joinedHost(settings)
   const checks = [
-    ...(await installationChecks(settings.cacheDir)),
+    ...(joined ? await joinedHostChecks(joined, running) : []),
+    ...(await installationChecks(settings.cacheDir, joined !== undefined)),
     await volumeToolsCheck(),
     rootCheck({ isRoot: process.getuid?.() === 0, vmEgress: settings.vmEgress }),
     await separateUsersCheck(),
     await partUsersCheck(),
-    await temporalAccessCheck(),
+    ...(joined ? [] : [await temporalAccessCheck()]),
     await jailCheck(probes.jailGaps),
     await tunCheck(),
     await accelerationCheck(probes.acceleration),
-    ...(await portChecks(settings, running)),
+    ...(joined ? [] : await portChecks(settings, running)),
     await diskCheck('data directory', settings.dataDir),
     await diskCheck('cache directory', settings.cacheDir),
-    ...(await volumesCheck(probes.volumes)),
+    ...(joined ? [] : await volumesCheck(probes.volumes)),
     memoryCheck(),
     await groupsCheck(probes.groups, process.getuid?.() === 0),
   ]
   return { ok: checks.every((check) => check.status !== 'missing'), checks }
+}
+
+/** Undefined if this machine is no further host of an installation. */
+async function joinedHost({
+  dataDir,
+  agentPort,
+  meshPort,
+}: DoctorSettings): Promise<CheckedHost | undefined> {
+  const joined = await readJoinedHost(dataDir)
+  if (joined === undefined) return undefined
+  return { ...joined, agentPort, meshPort, identity: await readIdentity(identityDirectory(dataDir)) }
 }
 
 type PortSettings = Pick<DoctorSettings, 'apiHost' | 'apiPort' | 'temporalUiPort' | 'portOffset'>

@@ -14,23 +14,32 @@ interface Tool {
   readonly path: (installed: Installed) => string | undefined
   /** The arguments with which the program prints its version. It is absent if the tool is not a program. */
   readonly versionArgs?: readonly string[]
+  /** Whether a machine that joined an installation needs it too. */
+  readonly isForHosts?: true
 }
 
 const tools: readonly Tool[] = [
   { name: 'Temporal CLI', path: (installed) => installed.temporalCli, versionArgs: ['--version'] },
-  { name: 'QEMU', path: (installed) => installed.qemu, versionArgs: ['--version'] },
+  { name: 'QEMU', path: (installed) => installed.qemu, versionArgs: ['--version'], isForHosts: true },
   { name: 'image registry', path: (installed) => installed.registry, versionArgs: ['--version'] },
-  { name: 'guest kernel', path: (installed) => installed.kernelDirectory },
-  { name: 'guest program', path: (installed) => installed.guestDirectory },
+  { name: 'guest kernel', path: (installed) => installed.kernelDirectory, isForHosts: true },
+  { name: 'guest program', path: (installed) => installed.guestDirectory, isForHosts: true },
   { name: 'workflow bundle', path: (installed) => installed.workflowBundle },
   { name: 'console pages', path: (installed) => installed.consolePages },
   { name: 'sample images', path: (installed) => installed.sampleImages },
 ]
 
-/** Checks everything that set-up installs, with the versions of programs that can print theirs. */
-export async function installationChecks(cacheDirectory: string): Promise<readonly DoctorCheck[]> {
+/**
+ * Checks everything that set-up installs, with the versions of programs that can print theirs. With `isHost`,
+ * only what a machine that joined needs.
+ */
+export async function installationChecks(
+  cacheDirectory: string,
+  isHost: boolean,
+): Promise<readonly DoctorCheck[]> {
   const installed = installedOrNothing()
-  const found = await Promise.all(tools.map((tool) => toolCheck(tool, installed, cacheDirectory)))
+  const wanted = tools.filter(({ isForHosts }) => !isHost || isForHosts === true)
+  const found = await Promise.all(wanted.map((tool) => toolCheck(tool, installed, cacheDirectory)))
   return [nodeCheck(), ...found]
 }
 

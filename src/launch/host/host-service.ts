@@ -4,7 +4,6 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { replaceFile } from '../../primitives/replace-file.ts'
-import { settingsTable } from '../../settings/settings.ts'
 
 export const serviceName = 'roost-host.service'
 const settingsFileName = 'host.env'
@@ -31,6 +30,8 @@ export interface HostService {
   readonly dataDir: string
   /** The program that runs TypeScript. */
   readonly node: string
+  /** The settings that the host has. It gets nothing else of what this process has. */
+  readonly settings: ReadonlyMap<string, string>
 }
 
 /** Throws `HostServiceFailure` where systemd does not run. It is asked before a machine joins. */
@@ -48,12 +49,11 @@ export function requireSystemd({ running }: SystemdPlaces = systemd): void {
  */
 export async function installHostService(
   service: HostService,
-  env: Readonly<Record<string, string | undefined>>,
   places: SystemdPlaces = systemd,
 ): Promise<void> {
   requireSystemd(places)
   const settingsFile = path.join(service.dataDir, settingsFileName)
-  await replaceFile(settingsFile, settingsText({ ...env, ROOST_DATA_DIR: service.dataDir }), { mode: 0o600 })
+  await replaceFile(settingsFile, settingsText(service.settings), { mode: 0o600 })
   await mkdir(places.units, { recursive: true })
   await replaceFile(path.join(places.units, serviceName), unitText(service, settingsFile), { mode: 0o644 })
   await systemctl('daemon-reload')
@@ -66,7 +66,10 @@ export async function installHostService(
  * The unit. Its stop ends the host as Ctrl-C does. If its process is killed, VMs live on, and the next one
  * takes them over.
  */
-export function unitText({ checkout, node }: HostService, settingsFile: string): string {
+export function unitText(
+  { checkout, node }: Pick<HostService, 'checkout' | 'node'>,
+  settingsFile: string,
+): string {
   const program = path.join(checkout, 'src/bin/roost.ts')
   return `[Unit]
 Description=Roost host
@@ -93,14 +96,9 @@ WantedBy=multi-user.target
 `
 }
 
-/** The settings of this process as lines of an environment file. */
-function settingsText(env: Readonly<Record<string, string | undefined>>): string {
-  const names = Object.values(settingsTable).map(({ name }) => name)
-  const lines = names.flatMap((name) => {
-    const value = env[name]
-    return value === undefined ? [] : [`${name}=${quotedValue(name, value)}\n`]
-  })
-  return lines.join('')
+/** The settings as lines of an environment file. */
+function settingsText(settings: HostService['settings']): string {
+  return [...settings].map(([name, value]) => `${name}=${quotedValue(name, value)}\n`).join('')
 }
 
 function quotedValue(name: string, value: string): string {
