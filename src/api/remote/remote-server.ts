@@ -160,9 +160,10 @@ async function answer(
 /** Why a part may not ask for a path. */
 function notOwn(part: PartName, pathname: string): string {
   const [, other] = /^\/internal\/nodes\/([^/]+)(?:\/|$)/.exec(pathname) ?? []
-  if (other === undefined || other === part.id) return `${wordOf(part)} may not ask for ${pathname}`
+  if (part.part !== PlatformPart.Agent || other === undefined || other === part.id)
+    return `${wordOf(part)} may not ask for ${pathname}`
   return (
-    `the certificate of this machine is that of ${wordOf(part)}, and not of '${other}': \`npx roost join\` without arguments ` +
+    `the certificate of this machine is that of host '${part.id}', and not of '${other}': \`npx roost join\` without arguments ` +
     `runs it as '${part.id}', and \`roost host invite\` prints how another machine joins`
   )
 }

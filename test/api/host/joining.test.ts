@@ -264,7 +264,7 @@ describe('commands about hosts', () => {
       (await roost.run(['host', 'show', 'local'])).out,
       /^local \(disk=nvme, spare=, url=a\/b:c\) is live: /,
     )
-    const json = await roost.run(['host', 'label', 'local', 'spare-', 'url-', '--json'])
+    const json = await roost.run(['host', 'label', 'local', 'spare-', 'url-', '-o', 'json'])
     assert.deepEqual(JSON.parse(json.out).labels, { disk: 'nvme' })
     assert.equal((await roost.run(['host', 'label', 'local', 'disk-'])).out, 'local has no labels\n')
     for (const [changes, said] of [
