@@ -77,7 +77,7 @@ export class LaneTraffic<Of extends Pick<Lane, 'name' | 'host'> = Lane> {
 
   async #flow(perSecond: number): Promise<void> {
     const startedMs = performance.now()
-    for (let sent = 0; !this.#isOver; await delay(tickMs)) {
+    for (let sent = 0; !this.#isOver && !this.#names.isClosed; await delay(tickMs)) {
       const due = ((performance.now() - startedMs) * perSecond) / 1_000
       for (; sent < due; sent++) {
         const one = this.#ask().finally(() => this.#open.delete(one))

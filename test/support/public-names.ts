@@ -14,6 +14,8 @@ export interface PublicNames {
   connect(host: string, port: number, protocols?: readonly string[]): Promise<TLSSocket>
   /** Opens a WebSocket. Resolves when it is open. */
   websocket(url: string): Promise<WebSocket>
+  /** Whether `close` was called. Who sends requests for ever then ends: a failed test may have left it so. */
+  readonly isClosed: boolean
   close(): Promise<void>
 }
 
@@ -47,6 +49,7 @@ export interface PublicNamesOptions {
 
 export function openPublicNames(stack: Stack, options: PublicNamesOptions = {}): PublicNames {
   const { portOffset = 0, address = loopback } = options
+  let isClosed = false
   const caFile = options.caFile ?? path.join(stack.dataDir, 'gateway', 'metro', metroDomain, 'authority.crt')
   const ca = readFileSync(caFile, 'utf8')
   const connector = buildConnector({
@@ -98,6 +101,12 @@ export function openPublicNames(stack: Stack, options: PublicNamesOptions = {}):
       })
       return socket
     },
-    close: () => dispatcher.close(),
+    get isClosed() {
+      return isClosed
+    },
+    async close() {
+      isClosed = true
+      await dispatcher.close()
+    },
   }
 }

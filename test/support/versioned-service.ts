@@ -123,7 +123,7 @@ export function sendTraffic(
   }
   const flowing = (async () => {
     const startedMs = performance.now()
-    for (let sent = 0; !isOver; await delay(10)) {
+    for (let sent = 0; !isOver && !names.isClosed; await delay(10)) {
       const due = ((performance.now() - startedMs) * perSecond) / 1_000
       for (; sent < due; sent++) {
         const one = ask().finally(() => open.delete(one))
