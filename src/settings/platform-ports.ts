@@ -1,7 +1,6 @@
-import { isLoopback } from '../domain/host-and-port.ts'
+import { isLoopback, serverUrl } from '../domain/host-and-port.ts'
 import { usualAgentPort } from '../domain/host/api-protocol.ts'
 import { joinedGatewayPort } from '../domain/host/gateway-role.ts'
-import { serverUrl } from '../domain/host-and-port.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
 import type { Settings } from './settings.ts'

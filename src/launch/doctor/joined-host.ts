@@ -27,16 +27,23 @@ export interface CheckedHost {
 
 /** The checks of what a further host needs besides what every host needs. */
 export async function joinedHostChecks(host: CheckedHost, running: boolean): Promise<readonly DoctorCheck[]> {
-  const tcp = { host: host.ownAddress, port: host.agentPort }
+  const { agentPort, meshPort } = host
+  const hasAgentPort =
+    running || (await isPortFree({ host: host.ownAddress, port: agentPort }).catch(() => false))
+  const hasMeshPort = running || (await isUdpPortFree(meshPort))
   return [
     ...(await controlPlaneChecks(host)),
     tunnelCheck(),
-    hostPortCheck({ name: 'port of the agent', port: `TCP ${host.agentPort}`, setting: 'ROOST_AGENT_PORT' })(
-      running || (await isPortFree(tcp).catch(() => false)),
-    ),
-    hostPortCheck({ name: 'port of the mesh', port: `UDP ${host.meshPort}`, setting: 'ROOST_MESH_PORT' })(
-      running || (await isUdpPortFree(host.meshPort)),
-    ),
+    hostPortCheck(hasAgentPort, {
+      name: 'port of the agent',
+      port: `TCP ${agentPort}`,
+      setting: 'ROOST_AGENT_PORT',
+    }),
+    hostPortCheck(hasMeshPort, {
+      name: 'port of the mesh',
+      port: `UDP ${meshPort}`,
+      setting: 'ROOST_MESH_PORT',
+    }),
   ]
 }
 
@@ -106,24 +113,13 @@ export function tunnelCheck(has: (path: string) => boolean = existsSync): Doctor
   return { name, status: 'missing', detail: 'neither the kernel nor a program carries WireGuard', remedy }
 }
 
-function hostPortCheck({
-  name,
-  port,
-  setting,
-}: {
-  readonly name: string
-  readonly port: string
-  readonly setting: string
-}): (isOurs: boolean) => DoctorCheck {
-  return (isOurs) =>
-    isOurs
-      ? { name, status: 'ok', detail: `${port} is free, or this host has it` }
-      : {
-          name,
-          status: 'missing',
-          detail: `${port} is used by another process`,
-          remedy: `end it, or set ${setting}`,
-        }
+function hostPortCheck(
+  isOurs: boolean,
+  { name, port, setting }: { readonly name: string; readonly port: string; readonly setting: string },
+): DoctorCheck {
+  if (isOurs) return { name, status: 'ok', detail: `${port} is free, or this host has it` }
+  const remedy = `end it, or set ${setting}`
+  return { name, status: 'missing', detail: `${port} is used by another process`, remedy }
 }
 
 async function isUdpPortFree(port: number): Promise<boolean> {

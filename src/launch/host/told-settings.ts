@@ -1,10 +1,11 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { sharedSettingsPath } from '../../domain/host/gateway-role.ts'
 import type { SharedGatewaySettings } from '../../domain/host/gateway-role.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
+import { replaceFile } from '../../primitives/replace-file.ts'
 import { apiHeader } from '../../trust/certificate-request.ts'
 import { partConnector } from '../../trust/part-connector.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
@@ -33,8 +34,7 @@ export async function sharedSettings(options: {
     for (let told = false; ; told = true) {
       try {
         const shared = await ask(`https://${controlPlane}${sharedSettingsPath}`, dispatcher)
-        await writeFile(`${file}.new`, JSON.stringify(shared), { mode: 0o600, flush: true })
-        await rename(`${file}.new`, file)
+        await replaceFile(file, JSON.stringify(shared), { mode: 0o600, durable: true })
         return shared
       } catch (error) {
         const last = readShared(await readFile(file, 'utf8').catch(() => ''))
