@@ -9,13 +9,13 @@ import type { PublicNames } from '../support/public-names.ts'
 import {
   askOver,
   beginRollout,
-  gatedCheck,
+  checkAt,
   instancesOf,
   newestOf,
   openConnection,
+  openGates,
   openLane,
-  removeGate,
-  setGate,
+  removeGates,
   untilPhase,
   untilTidy,
 } from '../support/rollout-lanes.ts'
@@ -75,8 +75,8 @@ describe('rollouts at all moments survive the death of', function () {
     lanes = { pair: [one, two], volumePair: [three, four], baking, handingOver }
     for (const lane of all()) told.set(lane, { now: '0', before: '0' })
     // Each pair begins with one that has a version to go back to.
-    await setGate(true)
-    await Promise.all([two, four].map((lane) => forward(lane, { bake_s: 0, check: gatedCheck })))
+    await openGates('first', 'second')
+    await Promise.all([two, four].map((lane) => forward(lane, { bake_s: 0, check: checkAt('second') })))
     await Promise.all([two, four].map((lane) => untilPhase(stack, lane, 'kept')))
   })
   // A round begins where the one before it ended.
@@ -89,7 +89,7 @@ describe('rollouts at all moments survive the death of', function () {
   after(async () => {
     if (lanes === undefined) return
     for (const lane of all()) await removeVersions(stack, lane.service)
-    await removeGate()
+    await removeGates()
     await names.close()
   })
 
@@ -111,23 +111,28 @@ describe('rollouts at all moments survive the death of', function () {
   }
 
   /**
-   * Brings each lane to its moment. Those of the pairs stay there until the gate is open; the old version
-   * of the last lane drains while it has a connection.
+   * Brings each lane to its moment. Those of the pairs stay there until the second gate is open. The one that
+   * is to be in `baking` waits at the first gate until all others are there. The old version of the last lane
+   * drains while it has a connection.
    */
   async function bringToMoments(canary: readonly number[]): Promise<void> {
     const { baking, handingOver, pair, volumePair } = lanes
     const turns = [...pair, ...volumePair]
     const begin = async (lane: Lane): Promise<void> => {
-      await (isBackTurn(lane) ? back(lane) : forward(lane, { bake_s: 0, check: gatedCheck }))
+      await (isBackTurn(lane) ? back(lane) : forward(lane, { bake_s: 0, check: checkAt('second') }))
       await untilComingUp(lane)
     }
-    await Promise.all(pair.map(begin))
+    await Promise.all([
+      ...pair.map(begin),
+      forward(baking, { canary, bake_s: bakeS, check: checkAt('first') }).then(() => untilComingUp(baking)),
+    ])
     // Requests wait while a volume is handed over, and may not wait for long.
     await Promise.all([
       ...volumePair.map(begin),
-      forward(baking, { canary, bake_s: bakeS }).then(() => untilPhase(stack, baking, 'baking')),
       forward(handingOver, { bake_s: 0 }).then(() => untilPhase(stack, handingOver, 'kept')),
     ])
+    await openGates('first')
+    await untilPhase(stack, baking, 'baking')
     const turnOf = (lane: Lane): string => (isBackTurn(lane) ? 'returning' : 'preparing')
     assert.deepEqual(await momentsNow(), {
       ...Object.fromEntries(turns.map((lane) => [lane.name, turnOf(lane)])),
@@ -167,7 +172,7 @@ describe('rollouts at all moments survive the death of', function () {
 
   /** What has to hold after each death: every rollout ended as it should, and nothing of it is left over. */
   async function verify(traffic: readonly LaneTraffic[]): Promise<void> {
-    await setGate(true)
+    await openGates('first', 'second')
     await Promise.all(
       traffic.map(async (one) => {
         const { lane } = one
@@ -214,13 +219,13 @@ describe('rollouts at all moments survive the death of', function () {
     const connection = await openConnection(names, lanes.handingOver)
     const traffic = all().map((lane) => new LaneTraffic(names, lane))
     try {
-      await setGate(false)
+      await openGates()
       await bringToMoments(canary)
       assertNoneLost(traffic, 'before the death')
       await death({ traffic, connection })
     } finally {
       connection.destroy()
-      await setGate(true)
+      await openGates('first', 'second')
       await Promise.all(traffic.map(async (one) => await one.end()))
     }
     await untilNothingWaits()

@@ -28,10 +28,10 @@ def modes():
 
 def read():
     while True:
-        try:
-            tell(screen=base64.b64encode(os.read(main, 65536)).decode())
-        except OSError:
-            return
+        shown = os.read(main, 65536)
+        tell(screen=base64.b64encode(shown.rstrip(b"\\0")).decode())
+        if shown.endswith(b"\\0"):
+            all_shown.set()
 
 def lead():
     os.setsid()
@@ -39,6 +39,7 @@ def lead():
 
 resize(30, 90)
 before = modes()
+all_shown = threading.Event()
 program = subprocess.Popen(sys.argv[1:], stdin=side, stdout=side, stderr=side, preexec_fn=lead)
 tell(pid=program.pid)
 threading.Thread(target=read, daemon=True).start()
@@ -54,7 +55,11 @@ def hear():
 
 threading.Thread(target=hear, daemon=True).start()
 code = program.wait()
-tell(code=code, restored=modes() == before)
+restored = modes() == before
+# This byte comes out of the terminal after all that the program wrote.
+os.write(side, b"\\0")
+all_shown.wait()
+tell(code=code, restored=restored)
 `
 
 interface Told {

@@ -26,19 +26,28 @@ const applicationPort = 8080
 const limitMs = 120_000
 const volumeMb = 16
 
-/** A check of a port that leads nowhere until the gate is open. So a test says how long instances come up. */
-export const gatedCheck = { port: 9_999, interval_ms: 200 }
+/**
+ * A check of a port that leads nowhere until the gate with its name is open. So a test says how long instances
+ * come up.
+ */
+export function checkAt(gate: Gate) {
+  return { port: gatePorts[gate], interval_ms: 200 }
+}
+
+export type Gate = keyof typeof gatePorts
+
+const gatePorts = { first: 9_998, second: 9_999 }
 const gateTable = 'roost_test_gate'
 
-/** Opens or closes the gate. Hosts make their checks from the network namespace of the test. */
-export async function setGate(isOpen: boolean): Promise<void> {
+/** Opens these gates and closes the others. Hosts make their checks from the network namespace of the test. */
+export async function openGates(...gates: readonly Gate[]): Promise<void> {
   const table = `table ip ${gateTable}`
-  const rule = isOpen ? `tcp dport ${gatedCheck.port} dnat to :${applicationPort};` : ''
-  const chain = `chain output { type nat hook output priority -100; ${rule} }`
+  const rules = gates.map((gate) => `tcp dport ${gatePorts[gate]} dnat to :${applicationPort};`).join(' ')
+  const chain = `chain output { type nat hook output priority -100; ${rules} }`
   await run('nft', [[`${table} {}`, `delete ${table}`, `${table} {`, chain, '}'].join('\n')])
 }
 
-export async function removeGate(): Promise<void> {
+export async function removeGates(): Promise<void> {
   await run('nft', ['delete', 'table', 'ip', gateTable])
 }
 
