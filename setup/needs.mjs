@@ -32,6 +32,8 @@ const wireguard = ['wireguard-tools', 'wireguard-go']
  * images are where the installation's API is.
  */
 const host = ['npmPackages', ...virtualMachines, ...wireguard]
+/** What a machine that joined with an API or a worker needs. */
+const control = [...new Set([...host, 'workflowBundle', 'consolePages', 'passwd'])]
 const services = ['registry', 'temporalCli']
 /** What the embedded stack needs. It needs passwd because its parts run as users of their own. */
 const stack = [...parts, ...services, 'passwd']
@@ -101,8 +103,8 @@ function sectionsIn(args) {
 }
 
 /**
- * The needs for the arguments `--parts`, `--host`, `--tests`, `--bench [section ...]`, or none for the
- * embedded stack. A stack that further hosts may join needs what connects the machines.
+ * The needs for the arguments `--parts`, `--host`, `--control`, `--tests`, `--bench [section ...]`, or none
+ * for the embedded stack. A stack that further hosts may join needs what connects the machines.
  * @param {readonly string[]} args
  * @param {Readonly<Record<string, string | undefined>>} [env]
  * @returns {string[]}
@@ -113,9 +115,11 @@ export function needsOf([form, ...names], env = {}) {
       ? sectionsNamed(sectionsIn(names)).flatMap((name) => benchSections[name])
       : forms[form ?? '']
   if (wanted === undefined)
-    throw new Error(`${form} is not known; there are --parts, --host, --tests and --bench [section ...].`)
+    throw new Error(
+      `${form} is not known; there are --parts, --host, --control, --tests and --bench [section ...].`,
+    )
   const isJoined = form === undefined && Boolean(env.ROOST_HOSTS_ADDRESS)
   return [...new Set([...wanted, ...(isJoined ? wireguard : [])])]
 }
 
-const forms = { '': stack, '--parts': parts, '--host': host, '--tests': tests }
+const forms = { '': stack, '--parts': parts, '--host': host, '--control': control, '--tests': tests }

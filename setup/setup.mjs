@@ -11,10 +11,11 @@ import { broughtThings, currentStamp, writeSetup } from './stamp.mjs'
 import { things } from './things.mjs'
 
 /**
- * `node setup/setup.mjs [--parts | --host | --tests | --bench [section ...]]`: gets everything that Roost
- * needs for its parts, a further host, the tests or the benchmark, and without an argument for the embedded
- * stack (`needs.mjs`). It runs on plain Node 20 without npm packages. It can be repeated, interrupted, and
- * run twice at once. The exit code is 1 if something that is needed is missing.
+ * `node setup/setup.mjs [--parts | --host | --control | --tests | --bench [section ...]]`: gets everything
+ * that Roost needs for its parts, a further host (with an API or a worker), the tests or the benchmark, and
+ * without an argument for the embedded stack (`needs.mjs`). It runs on plain Node 20 without npm packages. It
+ * can be repeated, interrupted, and run twice at once. The exit code is 1 if something that is needed is
+ * missing.
  */
 
 async function main(needs) {

@@ -74,6 +74,8 @@ export interface ApiSettings {
   readonly streamTimes?: StreamTimes
   /** Where further hosts find the control plane. Absent: none can join. */
   readonly hostsAddress?: { readonly host: string; readonly port: number } | undefined
+  /** The settings that name services which other machines do not reach. Absent: there are none. */
+  readonly servicesHereAlone?: readonly string[]
   /** The network of the first host, such as `10.64.0.0/16`. */
   readonly firstSubnet: string
   readonly handlingTimeoutMs: number

@@ -6,8 +6,9 @@ import { isJsonObject, parseJson } from '../domain/json-text.ts'
 import type { OwnMesh, ToldMesh } from '../domain/host/mesh.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import { replaceText } from '../host/agent/record-file.ts'
+import { MeshEntrance } from '../host/agent/mesh-entrance.ts'
+import type { MeshEntranceOptions } from '../host/agent/mesh-entrance.ts'
 import type { LeaseServer } from '../host/leases/lease-server.ts'
-import { MeshLeases } from '../host/leases/mesh-leases.ts'
 import { Mesh } from '../host/mesh/mesh.ts'
 import { OwnEndpoint } from '../host/mesh/own-endpoint.ts'
 import type { TapNetwork } from '../host/network/tap-network.ts'
@@ -59,7 +60,9 @@ export async function openMesh({
   let current: ToldMesh | undefined
   const listeners: ((told: ToldMesh) => void)[] = []
   const opened = new OpenedNetwork(async () => {
-    if (current !== undefined) await network.tellMesh({ gateways: current.gateways, instances: instances() })
+    if (current === undefined) return
+    const { gateways, controlMachines = [] } = current
+    await network.tellMesh({ gateways, controlMachines, instances: instances() })
   }, log)
   const apply = async (told: ToldMesh): Promise<void> => {
     const changes = await mesh.apply(told.machines)
@@ -146,25 +149,30 @@ class OpenedNetwork {
 }
 
 /**
- * Lets gateways of other machines ask this host for leases, as long as the mesh says that they may. A host
- * that joined listens for them with TLS anyway. Undefined if nothing has to listen in the mesh.
+ * Lets gateways, APIs and workers of other machines ask this host, as long as the mesh says that they may. A
+ * host that joined listens for them with TLS anyway. Undefined if nothing has to listen in the mesh.
  */
-export function openMeshLeases(place: {
+export function openMeshEntrance(place: {
   readonly settings: Settings
   readonly network: TapNetwork | undefined
   readonly mesh: KeptMesh | undefined
   readonly leaseServer: LeaseServer
+  readonly others: Omit<MeshEntranceOptions, 'leases'>
 }): { listen(): Promise<void>; close(): void } | undefined {
-  const { settings, network, mesh, leaseServer } = place
+  const { settings, network, mesh, leaseServer, others } = place
   mesh?.onTold((told) => leaseServer.admitElsewhere(told))
   if (mesh === undefined || network === undefined || !isLoopback(settings.agentHost)) return undefined
-  const leases = new MeshLeases(leaseServer)
+  const entrance = new MeshEntrance({
+    ...others,
+    leases: (request, socket, head, address) => leaseServer.receive(request, socket, head, address),
+  })
+  mesh.onTold((told) => entrance.admit(told))
   return {
     async listen() {
-      await leases.listen(settings.agentPort, network.hostAddress)
-      await network.admitLeases(settings.agentPort)
+      await entrance.listen(settings.agentPort, network.hostAddress)
+      await network.admitCallers(settings.agentPort)
     },
-    close: () => leases.close(),
+    close: () => entrance.close(),
   }
 }
 

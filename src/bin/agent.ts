@@ -38,7 +38,7 @@ import { ConsoleWaits } from '../host/console/console-waits.ts'
 import { openDrivers, subnetsInUse } from './agent-drivers.ts'
 import { createHostReports } from '../control/host-reports.ts'
 import { NodeWorker, reportedEvents } from './agent-temporal.ts'
-import { openMesh, openMeshLeases } from './agent-mesh.ts'
+import { openMesh, openMeshEntrance } from './agent-mesh.ts'
 import { logSpans } from './span-log.ts'
 import { serverTls } from '../trust/part-identity.ts'
 import { openTracing } from '../tracing/tracing.ts'
@@ -223,7 +223,13 @@ const server = createAgentServer({
   },
 })
 
-const meshLeases = openMeshLeases({ settings, network: tap, mesh, leaseServer })
+const meshEntrance = openMeshEntrance({
+  settings,
+  network: tap,
+  mesh,
+  leaseServer,
+  others: { calls: server, exec: (request, socket, head) => execServer.receive(request, socket, head) },
+})
 
 const pace = new EventPace({
   sleepsPerMinute: settings.sleepsPerMinute * availableParallelism(),
@@ -245,7 +251,7 @@ const worker = new NodeWorker({
   log,
 })
 server.listen(settings.agentPort, settings.agentHost)
-await Promise.all([once(server, 'listening'), meshLeases?.listen()])
+await Promise.all([once(server, 'listening'), meshEntrance?.listen()])
 identity?.onChange((next) => {
   if (server instanceof SecureServer) server.setSecureContext(serverTls(next))
   worker.renew()
@@ -354,7 +360,7 @@ async function halt(): Promise<void> {
     worker.stop(),
     ...tasks.map(async (task) => await task.stop()),
   ])
-  meshLeases?.close()
+  meshEntrance?.close()
   leaseServer.close()
   execServer.close()
   server.close()

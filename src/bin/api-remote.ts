@@ -2,6 +2,8 @@ import { hkdfSync } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
+import { ApiAddresses } from '../api/remote/api-addresses.ts'
+import { controlSettingsFor } from '../api/remote/control-settings.ts'
 import { answerJoin, certificateFor } from '../api/remote/join.ts'
 import { JoinedHosts } from '../api/remote/joined-hosts.ts'
 import { createRegistryPass } from '../api/remote/registry-pass.ts'
@@ -9,6 +11,8 @@ import { createRemoteServer } from '../api/remote/remote-server.ts'
 import type { TemporalAddress } from '../control/temporal-control.ts'
 import type { Database } from '../db/database.ts'
 import { joinedMachines } from '../db/host/joining.ts'
+import type { ControlSettings } from '../domain/host/control-role.ts'
+import { hostAndPort } from '../domain/host-and-port.ts'
 import { HostsPortInUse } from '../launch/ports.ts'
 import type { PortAt } from '../launch/ports.ts'
 import { createTemporalRelay } from '../relay/temporal-relay.ts'
@@ -34,6 +38,8 @@ export async function openRemoteServer(options: {
   readonly registryUrl: string
   /** The registry's owner, through which users push. Absent: they push elsewhere. */
   readonly pushesAt?: { readonly host: string; readonly port: number }
+  /** What processes of the API and workers have in common. */
+  readonly shared: ControlSettings
   readonly handle: (request: IncomingMessage, response: ServerResponse) => unknown
   readonly nowMs: () => number
   readonly log: Logger
@@ -47,11 +53,18 @@ export async function openRemoteServer(options: {
     tokenKey: Buffer.from(hkdfSync('sha256', options.secretKey, '', taskTokens, tokenKeyBytes)),
     log: options.log,
   })
+  const addresses = new ApiAddresses(database, hostAndPort(options.at))
   const { server, close } = createRemoteServer({
     identity: identity.current,
     hosts,
     join: async (body) => await answerJoin(joinDeps, body),
     renew: async (part, publicKey) => await certificateFor({ authority, nowMs }, part, publicKey),
+    addresses: () => addresses.current,
+    async controlSettings(hostId) {
+      const settings = await controlSettingsFor(database, options.shared, hostId)
+      if (settings) options.log.info({ host: hostId }, 'a machine was told the keys of the installation')
+      return settings
+    },
     handle: options.handle,
     temporal: (host, stream, headers) => relay.handle(host, stream, headers),
     registry,
@@ -64,8 +77,10 @@ export async function openRemoteServer(options: {
       ? new SettingError(new HostsPortInUse(options.at).message, { cause })
       : cause
   })
+  addresses.begin()
   return {
     async close() {
+      addresses.close()
       hosts.close()
       await relay.close()
       await close(closeGraceMs)

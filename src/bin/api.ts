@@ -18,6 +18,7 @@ import {
   requestBurstSeconds,
 } from '../contract/limits.ts'
 import { openTemporalControl } from '../control/temporal-control.ts'
+import { listApiAddresses } from '../db/api-addresses.ts'
 import { openDatabase } from '../db/database.ts'
 import { forgetEvents, keepEventOrder } from '../db/event/retention.ts'
 import { forgetGone } from '../db/service/feed-read.ts'
@@ -46,6 +47,7 @@ import { OwnIdentity } from '../trust/own-identity.ts'
 import { openRemoteServer } from './api-remote.ts'
 import { logSpans } from './span-log.ts'
 import { openTracing } from '../tracing/tracing.ts'
+import { servicesHereAlone, sharedSettings } from '../settings/control-settings.ts'
 import { partsHere, platformPorts } from '../settings/platform-ports.ts'
 import {
   readSecretKey,
@@ -89,7 +91,7 @@ const temporal = openTemporalControl(temporalPlace)
 /** What this process shows to hosts. Absent: there are no further hosts. */
 const remote = files.authority && (await OwnIdentity.open(files.authority, Date.now))
 const nodes = createNodeClient({
-  listNodes: () => listNodes({ database, secretBox }),
+  listNodes: () => listNodes({ database, secretBox }, { isElsewhere: settings.identityDir !== undefined }),
   nowMs: Date.now,
   ...(remote && { identity: () => remote.current }),
 })
@@ -99,6 +101,7 @@ const parts = createPartClient({
   gatewayToken: files.gatewayToken,
   ...(remote && {
     joined: async () => await joinedGateways(database),
+    ...(settings.identityDir !== undefined && { apis: async () => await listApiAddresses(database) }),
     identity: () => remote.current,
   }),
 })
@@ -164,6 +167,7 @@ const app = createApp({
     joinToken: files.joinToken,
     gatewayToken: files.gatewayToken,
     hostsAddress: settings.hostsAddress,
+    servicesHereAlone: servicesHereAlone(settings),
     firstSubnet: settings.vmSubnet,
     handlingTimeoutMs,
     makingVolumesMs,
@@ -238,6 +242,18 @@ async function openHostsServer() {
     database,
     temporal: temporalPlace,
     secretKey: files.secretKey,
+    shared: {
+      settings: sharedSettings(process.env),
+      keys: {
+        'secret.key': Buffer.from(files.secretKey).toString('base64'),
+        'join-token': files.joinToken,
+        'gateway-token': files.gatewayToken,
+        'registry.key': files.registryKey,
+        'registry.crt': files.registryCert,
+        'authority.key': files.authority.key,
+        'authority.crt': files.authority.chain,
+      },
+    },
     registryUrl,
     ...(settings.registryBounded && { pushesAt: { host: '127.0.0.1', port: settings.registryOwnerPort } }),
     handle: app.callback(),

@@ -1,12 +1,9 @@
 import { once } from 'node:events'
 import path from 'node:path'
-import type { Logger } from 'pino'
 import { HostRole } from '../domain/host/role.ts'
 import { hostAndPort } from '../domain/host-and-port.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
-import { confineGateway } from '../launch/host/gateway-role.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
-import type { HostPartsOptions } from '../launch/host/host-parts.ts'
 import {
   HostServiceFailure,
   installHostService,
@@ -17,15 +14,16 @@ import {
   gatewayIdentityDirectory,
   identityDirectory,
   readJoinedHost,
+  workerIdentityDirectory,
   writeJoinedHost,
 } from '../launch/host/joined-host.ts'
 import type { JoinedHost } from '../launch/host/joined-host.ts'
-import { sharedSettings } from '../launch/host/told-settings.ts'
 import { endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
 import { createStackLog } from '../launch/parts/part-log.ts'
 import { openPlatformGroup } from '../launch/parts/platform-group.ts'
 import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
 import { createSupervisor, PartStartError } from '../launch/parts/supervisor.ts'
+import { controlOf, gatewayOf, openDoor } from './joined-parts.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { readSettings, settingsTable } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -118,12 +116,24 @@ async function join(settings: Settings, address: string, text: string): Promise<
     publicKeyOf(key),
   )
   await keepIdentity(directory, { certificate, authority })
-  for (const [, one] of roleCertificates)
-    await placeIdentity(gatewayIdentityDirectory(settings.gatewayDir), { key, certificate: one, authority })
+  for (const [role, one] of roleCertificates) {
+    const place = roleDirectory(role, settings)
+    if (place !== undefined) await placeIdentity(place, { key, certificate: one, authority })
+  }
   const roles = roleCertificates.map(([role]) => role)
   const joined = { ...told, roles, controlPlane: hostAndPort(place) }
   await writeJoinedHost(settings.dataDir, joined)
   return joined
+}
+
+/** Where the part of a role reads what it shows. An API issues its own certificates. */
+function roleDirectory(role: HostRole, { dataDir, gatewayDir }: Settings): string | undefined {
+  const directories = {
+    [HostRole.Gateway]: gatewayIdentityDirectory(gatewayDir),
+    [HostRole.Worker]: workerIdentityDirectory(dataDir),
+    [HostRole.Api]: undefined,
+  }
+  return directories[role]
 }
 
 async function known({ dataDir }: Settings): Promise<JoinedHost> {
@@ -150,9 +160,22 @@ async function run(settings: Settings, joined: JoinedHost): Promise<void> {
       interruption.abort()
     })
   }
-  const gateway = await gatewayOf(settings, joined, { log, signal: interruption.signal })
+  const { signal } = interruption
+  const door = await openDoor(joined, { dataDir, log })
+  const context = { apiAt: door.address, identity, log, signal }
+  const gateway = await gatewayOf(settings, joined, context)
+  const control = await controlOf(settings, joined, context)
   const supervisor = createSupervisor({
-    parts: hostParts({ joined, identity, dataDir, agentDir, agentPort, ...(gateway && { gateway }) }),
+    parts: hostParts({
+      joined,
+      apiAt: door.address,
+      identity,
+      dataDir,
+      agentDir,
+      agentPort,
+      ...(gateway && { gateway }),
+      ...(control && { control }),
+    }),
     runDirectory,
     environment: process.env,
     enterGroup: group?.enter,
@@ -168,30 +191,10 @@ async function run(settings: Settings, joined: JoinedHost): Promise<void> {
     await interrupted
   } finally {
     await supervisor.stop()
+    await door.close()
     await endLeftVirtualMachines(agentDir)
     await group?.close()
   }
-}
-
-/** What the gateway needs, if this machine has its role. Undefined, too, if it was interrupted. */
-async function gatewayOf(
-  { dataDir, gatewayDir }: Settings,
-  { roles, controlPlane }: JoinedHost,
-  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
-): Promise<HostPartsOptions['gateway']> {
-  if (!roles.includes(HostRole.Gateway)) return undefined
-  const directory = gatewayIdentityDirectory(gatewayDir)
-  const identity = await readIdentity(directory)
-  if (identity === undefined) throw new JoinFailure(`${directory} is incomplete: join again`)
-  const onProblem = (message: string, error: unknown): void => log.warn({ err: error }, message)
-  const shared = await sharedSettings({ dataDir, controlPlane, identity, signal, onProblem }).catch(
-    (error) => {
-      if (signal.aborted) return undefined
-      throw error
-    },
-  )
-  const confinement = await confineGateway({ dataDir, gatewayDir })
-  return shared && { directory: gatewayDir, shared, confinement }
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

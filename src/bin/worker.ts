@@ -20,11 +20,13 @@ import { openTemporalControl } from '../control/temporal-control.ts'
 import { WorkerMetrics } from '../control/worker-metrics.ts'
 import { createAuthorityAccounts } from '../db/certificate/authority-accounts.ts'
 import { listAutoscaledServices, readAutoscaleMembers } from '../db/autoscale/records.ts'
+import { listApiAddresses } from '../db/api-addresses.ts'
 import { openDatabase } from '../db/database.ts'
 import { joinedGateways } from '../db/host/joining.ts'
 import { listNodes } from '../db/host/hosts.ts'
 import { forgetSilentWorkers, forgetWorker, listWorkers, renewWorker } from '../db/workers.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
+import { workerRenewalPath } from '../domain/host/control-role.ts'
 import { createSecretBox } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
 import { createNodeClient } from '../control/host-client.ts'
@@ -33,6 +35,7 @@ import { configuredIssuer } from './issuer.ts'
 import { freePort } from '../primitives/free-ports.ts'
 import { partsHere } from '../settings/platform-ports.ts'
 import {
+  keptIdentity,
   readSecretKey,
   readSettingFile,
   readTemporalPlace,
@@ -42,6 +45,9 @@ import {
 import { readSettings } from '../settings/settings.ts'
 import { logSpans } from './span-log.ts'
 import { AskedIdentity, besideId } from '../trust/asked-identity.ts'
+import { askForCertificate } from '../trust/certificate-request.ts'
+import type { KeptIdentity } from '../trust/kept-identity.ts'
+import { partConnector } from '../trust/part-connector.ts'
 import { openTracing } from '../tracing/tracing.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
@@ -69,26 +75,21 @@ const authority = await startWith('worker', () =>
 const { acmeResolver: resolver, diagnosisPrivate: asksPrivate } = settings
 const control = openTemporalControl(place)
 const metrics = new WorkerMetrics({ database, polls: () => worker.polls })
+const joined = await startWith('worker', async () => await keptIdentity(settings.identityDir))
 const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
 /** What the worker shows to hosts on other machines. Absent: there are none. */
-const identity =
-  settings.hostsAddress &&
-  new AskedIdentity({
-    apiUrl: settings.apiUrl,
-    token: gatewayToken,
-    name: { part: PlatformPart.Worker, id: besideId() },
-    onProblem: (message, error) => log.warn({ err: error }, message),
-  })
+const identity = joined ? renewedIdentity(joined) : askedIdentity()
 const parts = createPartClient({
   places: settings.metricsParts ?? partsHere(settings),
   gatewayToken,
   ...(identity && {
     joined: async () => await joinedGateways(database),
+    ...(settings.identityDir !== undefined && { apis: async () => await listApiAddresses(database) }),
     identity: () => identity.current,
   }),
 })
 const nodes = createNodeClient({
-  listNodes: () => listNodes({ database, secretBox }),
+  listNodes: () => listNodes({ database, secretBox }, { isElsewhere: settings.identityDir !== undefined }),
   nowMs: Date.now,
   ...(identity && { identity: () => identity.current }),
 })
@@ -184,6 +185,31 @@ await once(health, 'listening')
 log.info({ port: settings.workerMetricsPort }, 'the worker runs')
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
+
+/** Beside the API, the worker asks it for its certificates. */
+function askedIdentity(): AskedIdentity | undefined {
+  if (settings.hostsAddress === undefined) return undefined
+  return new AskedIdentity({
+    apiUrl: settings.apiUrl,
+    token: gatewayToken,
+    name: { part: PlatformPart.Worker, id: besideId() },
+    onProblem: (message, error) => log.warn({ err: error }, message),
+  })
+}
+
+/** On a machine that joined, the worker has a certificate, and asks for the next one with it. */
+function renewedIdentity(kept: KeptIdentity): KeptIdentity {
+  const url = new URL(workerRenewalPath, settings.apiUrl)
+  kept.keepValid(
+    async () =>
+      await askForCertificate(
+        url,
+        partConnector(() => kept.current),
+      ),
+    (error) => log.warn({ err: error }, 'the certificate of this worker could not be renewed yet'),
+  )
+  return kept
+}
 
 async function readConfiguration() {
   const given = readSettings(process.env)

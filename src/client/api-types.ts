@@ -14038,8 +14038,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14113,8 +14113,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14208,8 +14208,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14283,8 +14283,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14378,8 +14378,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14453,8 +14453,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14548,8 +14548,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14623,8 +14623,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14732,8 +14732,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14807,8 +14807,8 @@ export interface components {
                     labels: {
                         [key: string]: string;
                     };
-                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does. */
-                    roles: "gateway"[];
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Instances by state, without those that are being deleted. */
                     instances: {
                         /** @description Instances in this state. */
@@ -14874,7 +14874,7 @@ export interface components {
             /** @description The id that the host will have: lower-case letters, digits and hyphens, at most 63, with no hyphen at either end, and not 12 hexadecimal digits. Absent: `h2`, `h3` and so on. */
             name?: string | null;
             /** @description What the machine will do besides running instances. With a role it joins cordoned. Absent: nothing. */
-            roles?: "gateway"[] | null;
+            roles?: ("gateway" | "api" | "worker")[] | null;
         };
         InviteHostsAnswer: {
             /** @constant */
@@ -14886,7 +14886,7 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /** @description What the machine will do besides running instances. */
-                    roles: "gateway"[];
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Where the machine finds this installation. */
                     address: string;
                     /** @description What the machine shows when it joins. It is not shown again. */
@@ -14912,7 +14912,7 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /** @description What the machine will do besides running instances. */
-                    roles: "gateway"[];
+                    roles: ("gateway" | "api" | "worker")[];
                     /** @description Where the machine finds this installation. */
                     address: string;
                     /** @description What the machine shows when it joins. It is not shown again. */

@@ -1,7 +1,8 @@
 import { Agent, request } from 'undici'
 import type { JoinedGateway } from '../db/host/joining.ts'
+import { gatewayCountsPath } from '../domain/host/control-role.ts'
 import { joinedGatewayPort } from '../domain/host/gateway-role.ts'
-import { fullName } from '../domain/part-name.ts'
+import { fullName, kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
 import type { TrafficAnswer } from '../domain/service/service-traffic.ts'
@@ -19,6 +20,11 @@ export interface PartClient {
    * `onSilent`.
    */
   readTraffic(
+    serviceUuids: readonly string[],
+    onSilent: (error: PartUnreachable) => void,
+  ): Promise<readonly GatewayTraffic[]>
+  /** The same of the gateways that the settings name alone. */
+  readTrafficHere(
     serviceUuids: readonly string[],
     onSilent: (error: PartUnreachable) => void,
   ): Promise<readonly GatewayTraffic[]>
@@ -49,10 +55,15 @@ export function createPartClient(options: {
   readonly gatewayToken: string
   /** The gateways on machines that joined, as they are now. Absent: there are none. */
   readonly joined?: () => Promise<readonly JoinedGateway[]>
+  /**
+   * Where APIs on other machines are, such as `192.0.2.1:7075`. They tell what the gateways beside them have
+   * counted. Absent: the settings name all gateways that did not join.
+   */
+  readonly apis?: () => Promise<readonly string[]>
   /** What is shown to them. */
   readonly identity?: () => PartIdentity | undefined
 }): PartClient {
-  const { gatewayToken, joined, identity = () => undefined } = options
+  const { gatewayToken, joined, apis, identity = () => undefined } = options
   const dispatcher = new Agent({
     connections: maxConnections,
     connect: partConnector(identity, { timeout: connectTimeoutMs }),
@@ -79,33 +90,81 @@ export function createPartClient(options: {
     }
   }
 
+  const { trafficOf, trafficElsewhere } = trafficReaders(send, gatewayToken)
   return {
     places,
     readMetrics: async (place) => await send(place, '/metrics', { method: 'GET' }),
     async readTraffic(services, onSilent) {
       if (services.length === 0) return []
-      const gateways = (await places()).filter(({ part }) => part === PlatformPart.Gateway)
-      const body = JSON.stringify({ services })
-      const answers = await Promise.all(
-        gateways.map(async (place, index): Promise<readonly GatewayTraffic[]> => {
-          // A gateway with a certificate goes by that of its caller, and is not told the token.
-          const token = place.certifiedAs === undefined && { authorization: `Bearer ${gatewayToken}` }
-          const headers = { ...token, 'content-type': 'application/json' }
-          try {
-            const text = await send(place, '/services', { method: 'POST', headers, body })
-            const { run, traffic } = JSON.parse(text) as TrafficAnswer
-            return [{ gateway: place.alias ?? String(index + 1), run, traffic }]
-          } catch (error) {
-            if (!(error instanceof PartUnreachable)) throw error
-            onSilent(error)
-            return []
-          }
-        }),
-      )
+      const gateways = (await places()).filter(isGateway)
+      const answers = await Promise.all([
+        trafficOf(gateways, services, onSilent),
+        trafficElsewhere((await apis?.()) ?? [], services, onSilent),
+      ])
       return answers.flat()
     },
+    readTrafficHere: async (services, onSilent) =>
+      await trafficOf(options.places.filter(isGateway), services, onSilent),
     close: async () => await dispatcher.close(),
   }
+}
+
+type Send = (place: PartPlace, path: string, init: Init) => Promise<string>
+type OnSilent = (error: PartUnreachable) => void
+
+function trafficReaders(send: Send, gatewayToken: string) {
+  return {
+    async trafficOf(gateways: readonly PartPlace[], services: readonly string[], onSilent: OnSilent) {
+      const body = JSON.stringify({ services })
+      return await eachAnswer(gateways, onSilent, async (place, index) => {
+        // A gateway with a certificate goes by that of its caller, and is not told the token.
+        const token = place.certifiedAs === undefined && { authorization: `Bearer ${gatewayToken}` }
+        const headers = { ...token, 'content-type': 'application/json' }
+        const text = await send(place, '/services', { method: 'POST', headers, body })
+        const { run, traffic } = JSON.parse(text) as TrafficAnswer
+        return [{ gateway: place.alias ?? String(index + 1), run, traffic }]
+      })
+    },
+
+    /** What gateways beside APIs on other machines have counted, as those APIs tell it. */
+    async trafficElsewhere(addresses: readonly string[], services: readonly string[], onSilent: OnSilent) {
+      const body = JSON.stringify({ services })
+      return await eachAnswer(addresses.map(apiAt), onSilent, async (place) => {
+        const headers = { 'content-type': 'application/json' }
+        const text = await send(place, gatewayCountsPath, { method: 'POST', headers, body })
+        return (JSON.parse(text) as { readonly gateways: readonly GatewayTraffic[] }).gateways
+      })
+    },
+  }
+}
+
+function isGateway({ part }: PartPlace): boolean {
+  return part === PlatformPart.Gateway
+}
+
+/** The answers of these parts together. Those that do not answer are left out. */
+async function eachAnswer(
+  places: readonly PartPlace[],
+  onSilent: (error: PartUnreachable) => void,
+  ask: (place: PartPlace, index: number) => Promise<readonly GatewayTraffic[]>,
+): Promise<readonly GatewayTraffic[]> {
+  const answers = await Promise.all(
+    places.map(async (place, index) => {
+      try {
+        return await ask(place, index)
+      } catch (error) {
+        if (!(error instanceof PartUnreachable)) throw error
+        onSilent(error)
+        return []
+      }
+    }),
+  )
+  return answers.flat()
+}
+
+function apiAt(address: string): PartPlace {
+  const certifiedAs = kindName(PlatformPart.Api)
+  return { part: PlatformPart.Api, name: address, address: `https://${address}`, certifiedAs }
 }
 
 /**

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { lockDirectory } from '../primitives/directory-lock.ts'
 import type { DirectoryLock } from '../primitives/directory-lock.ts'
 
@@ -7,4 +8,9 @@ export function lockDataDirectory(directory: string): DirectoryLock {
     holder: 'stack',
     advice: 'stop it, or set ROOST_DATA_DIR (and ROOST_API_PORT, ROOST_TEMPORAL_UI_PORT) for a second one',
   })
+}
+
+/** What a worker on a machine that joined keeps. Only the worker's user may enter it. */
+export function workerDirectory(dataDir: string): string {
+  return path.join(dataDir, 'worker')
 }

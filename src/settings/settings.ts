@@ -146,7 +146,7 @@ export const settingsTable = {
   identityDir: setting('ROOST_IDENTITY_DIR', optional(read.asPath), undefined, {
     defaultText: 'the part is on the machine of the control plane',
     meaning:
-      'What a machine got when it joined: key, certificate, authority. `roost join` sets it for the agent and the gateway.',
+      'What a machine got when it joined: key, certificate, authority. `roost join` sets it for the parts of the machine.',
   }),
   joinTokenFile: setting('ROOST_JOIN_TOKEN_FILE', read.asPath, joinToken.of, {
     defaultText: joinToken.text,

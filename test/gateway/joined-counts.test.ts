@@ -1,16 +1,20 @@
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createHealthServer } from '../../src/bin/gateway-health.ts'
 import { createPartClient, PartUnreachable } from '../../src/control/part-client.ts'
 import type { PartClient } from '../../src/control/part-client.ts'
+import { gatewayCountsPath } from '../../src/domain/host/control-role.ts'
 import { fullName } from '../../src/domain/part-name.ts'
 import { PlatformPart } from '../../src/domain/platform-part.ts'
 import type { PartPlace } from '../../src/domain/platform-part.ts'
 import { addTraffic, noTraffic } from '../../src/domain/service/service-traffic.ts'
 import type { ServiceTraffic } from '../../src/domain/service/service-traffic.ts'
+import { freePort } from '../../src/primitives/free-ports.ts'
 import { makePartAuthority } from '../../src/trust/part-authority.ts'
+import { serverTls } from '../../src/trust/part-identity.ts'
 import type { PartIdentity } from '../../src/trust/part-identity.ts'
 import type { KeyPairPem } from '../../src/x509/key-pair.ts'
 import { identityOf } from '../support/part-identities.ts'
@@ -113,6 +117,35 @@ describe('the counts of a gateway beside the API and of one that joined', () => 
     const certifiedAs = fullName({ part: PlatformPart.Gateway, id: 'h3' })
     const client = clientOf(await part(PlatformPart.Api), [{ ...joined, certifiedAs }])
     await assert.rejects(client.readMetrics({ ...joined, certifiedAs }), PartUnreachable)
+  })
+
+  it('are told by the API beside a gateway to parts that do not reach it', async () => {
+    const api = createSecureServer(serverTls(await part(PlatformPart.Api)), (request, response) => {
+      const told = [{ gateway: '1', run: 'first', traffic: { [service]: counted(5) } }]
+      response.statusCode = request.url === gatewayCountsPath ? 200 : 404
+      response.end(JSON.stringify({ gateways: told }))
+    })
+    servers.push(api)
+    api.listen(0, '127.0.0.1')
+    await once(api, 'listening')
+    const identity = await part(PlatformPart.Worker, 'h3')
+    const silent = `127.0.0.1:${await freePort()}`
+    const client = createPartClient({
+      places: [places[1]],
+      gatewayToken: token,
+      identity: () => identity,
+      apis: async () => [`127.0.0.1:${(api.address() as AddressInfo).port}`, silent],
+    })
+    clients.push(client)
+    const problems: string[] = []
+    const told = await client.readTraffic([service], ({ message }) => problems.push(message))
+    const byName = told.map(({ gateway, traffic }) => [gateway, traffic[service]?.requests])
+    assert.deepEqual(byName, [
+      ['ab12', { '2xx': 4 }],
+      ['1', { '2xx': 5 }],
+    ])
+    assert.deepEqual(problems, [`the api at ${silent} does not answer`])
+    assert.equal((await client.readTrafficHere([service], assert.fail)).length, 1)
   })
 
   it('are asked of each gateway that joined, as its row says', async () => {

@@ -39,6 +39,8 @@ export interface TestRegistry {
   readonly issuer: RegistryTokenIssuer
   /** The key that the registry trusts. */
   readonly key: RegistrySigningKey
+  /** The same key, with the certificate that the registry trusts, as files have them. */
+  readonly pem: { readonly key: string; readonly certificate: string }
   /** A client with the platform's own tokens, which may read and write everything. */
   readonly http: RegistryHttp
   readonly client: RegistryClient
@@ -93,6 +95,7 @@ export async function startTestRegistry({ bounded = false } = {}): Promise<TestR
     storageDirectory,
     issuer,
     key,
+    pem,
     tokenUrl: tokens.realm,
     http,
     client: createRegistryClient(http),

@@ -7,9 +7,12 @@ import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { answerJoin, certificateFor } from '../../src/api/remote/join.ts'
 import { JoinedHosts, keyHash } from '../../src/api/remote/joined-hosts.ts'
 import { createRegistryPass } from '../../src/api/remote/registry-pass.ts'
+import { controlSettingsFor } from '../../src/api/remote/control-settings.ts'
 import { createRemoteServer } from '../../src/api/remote/remote-server.ts'
 import { admitHost, inviteHost, joinedMachines } from '../../src/db/host/joining.ts'
 import type { HostRole } from '../../src/domain/host/role.ts'
+import { keyFileNames } from '../../src/domain/host/control-role.ts'
+import type { ControlSettings } from '../../src/domain/host/control-role.ts'
 import { PlatformPart } from '../../src/domain/platform-part.ts'
 import { clientTls } from '../../src/trust/part-identity.ts'
 import type { PartIdentity } from '../../src/trust/part-identity.ts'
@@ -44,6 +47,12 @@ export interface RemoteApi {
   close(): Promise<void>
 }
 
+/** What the APIs and workers of these tests have in common. */
+export const testControlSettings: ControlSettings = {
+  settings: { ROOST_METRO_DOMAIN: 'example.test' },
+  keys: Object.fromEntries(keyFileNames.map((name) => [name, `text of ${name}`])),
+}
+
 export async function startRemoteApi(): Promise<RemoteApi> {
   const authority = await makePartAuthority(Date.now())
   const registry = await startRegistry()
@@ -60,6 +69,8 @@ export async function startRemoteApi(): Promise<RemoteApi> {
     join: async (body) =>
       await answerJoin({ database, authority, nowMs, temporalNamespace: 'default' }, body),
     renew: async (part, publicKey) => await certificateFor({ authority, nowMs }, part, publicKey),
+    addresses: () => ['192.0.2.1:7075', '192.0.2.2:7075'],
+    controlSettings: async (hostId) => await controlSettingsFor(database, testControlSettings, hostId),
     handle: api.handle,
     temporal({ hostId }, stream) {
       calls.push(hostId)

@@ -27,8 +27,8 @@ const limitMs = 120_000
 const volumeMb = 16
 
 /**
- * A check of a port that leads nowhere until the gate with its name is open. So a test says how long instances
- * come up.
+ * A check of a port that leads nowhere until the gate with its name is open. So a test says how long
+ * instances come up.
  */
 export function checkAt(gate: Gate) {
   return { port: gatePorts[gate], interval_ms: 200 }
@@ -39,7 +39,7 @@ export type Gate = keyof typeof gatePorts
 const gatePorts = { first: 9_998, second: 9_999 }
 const gateTable = 'roost_test_gate'
 
-/** Opens these gates and closes the others. Hosts make their checks from the network namespace of the test. */
+/** Opens these gates and closes the others. Hosts make their checks from the test's network namespace. */
 export async function openGates(...gates: readonly Gate[]): Promise<void> {
   const table = `table ip ${gateTable}`
   const rules = gates.map((gate) => `tcp dport ${gatePorts[gate]} dnat to :${applicationPort};`).join(' ')

@@ -5,6 +5,7 @@ import type { inviteHosts } from '../../contract/host/operations.ts'
 import type { invitationBody } from '../../contract/host/responses.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { inviteHost } from '../../db/host/joining.ts'
+import { HostRole } from '../../domain/host/role.ts'
 import { hostAndPort } from '../../domain/host-and-port.ts'
 import { hostIdRule, isHostId } from '../../domain/part-name.ts'
 import { newJoinSecret, writeJoinToken } from '../../trust/join-token.ts'
@@ -44,6 +45,12 @@ async function inviteOne(
   const { hostsAddress } = settings
   if (hostsAddress === undefined || authority === undefined)
     return unmadeEntry(problem('noHostsAddress'), name)
+  const hindered = roles.map((role) => ({ role, lacking: lackingServices(role, settings) }))
+  const hindrance = hindered.find(({ lacking }) => lacking.length > 0)
+  if (hindrance !== undefined) {
+    const { role, lacking } = hindrance
+    return unmadeEntry(problem('roleNeedsServices', { role, settings: lacking.join(', ') }), name)
+  }
   const secret = newJoinSecret()
   const invited = await inviteHost(database, { hostId: name, secret, roles })
   if (invited === undefined) return unmadeEntry(problem('hostIdTaken', { value: name ?? '' }), name)
@@ -56,3 +63,12 @@ async function inviteOne(
     expires_at: timestamp(invited.expiresAt),
   }
 }
+
+/** The settings of services that a part with this role needs, and that other machines do not reach. */
+function lackingServices(role: HostRole, { servicesHereAlone = [] }: ApiDeps['settings']): readonly string[] {
+  if (role === HostRole.Api) return servicesHereAlone
+  return role === HostRole.Worker ? servicesHereAlone.filter((name) => name !== registrySetting) : []
+}
+
+/** Workers speak to no registry. */
+const registrySetting = 'ROOST_REGISTRY_URL'

@@ -19,6 +19,12 @@ export function gatewayBehind(request: IncomingMessage): string | undefined {
   return hostOf(request, PlatformPart.Gateway)
 }
 
+/** Whether an API or a worker on another machine sent a request, as its certificate says. */
+export function isFromControl(request: IncomingMessage): boolean {
+  const part = admitted.get(request)?.part
+  return part === PlatformPart.Api || part === PlatformPart.Worker
+}
+
 const fromPublic = new WeakSet<IncomingMessage>()
 
 /** Notes that a request comes from the public, over the connection of a gateway that joined. */

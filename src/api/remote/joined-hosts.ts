@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import type { JoinedMachine } from '../../db/host/joining.ts'
 import { hasPart } from '../../domain/host/role.ts'
+import { isBesideId } from '../../domain/part-name.ts'
 import type { PartName } from '../../domain/part-name.ts'
+import { PlatformPart } from '../../domain/platform-part.ts'
 import { peerOf } from '../../trust/part-identity.ts'
 
 /** How often the hosts that may be connected are read. A removed host is cut off after this time at most. */
@@ -38,7 +40,8 @@ export class JoinedHosts {
 
   /**
    * The part at the other end. Undefined if its host has not joined, or has no role with such a part. A host
-   * that just joined is looked up. Throws if the hosts could never be read.
+   * that just joined is looked up. Throws if the hosts could never be read. An API issues its certificates
+   * itself, because it has the authority, so it is no host's.
    */
   async partOf(socket: TLSSocket): Promise<ConnectedPart | undefined> {
     const known = this.#connected.get(socket)
@@ -47,6 +50,7 @@ export class JoinedHosts {
     const keySha256 = peerKeySha256(socket)
     if (peer === undefined || keySha256 === undefined) return undefined
     const connected = { ...peer, keySha256 }
+    if (peer.part === PlatformPart.Api && isBesideId(peer.id)) return connected
     if (!this.#admits(connected)) await this.look()
     if (this.#machines === undefined) throw new Error('the hosts of the installation can not be read yet')
     if (!this.#admits(connected) || socket.destroyed) return undefined

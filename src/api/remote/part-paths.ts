@@ -1,3 +1,9 @@
+import {
+  apiAddressesPath,
+  controlSettingsPath,
+  gatewayCountsPath,
+  workerRenewalPath,
+} from '../../domain/host/control-role.ts'
 import { gatewayRenewalPath, sharedSettingsPath } from '../../domain/host/gateway-role.ts'
 import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
@@ -10,6 +16,10 @@ export const Answerer = {
   Registry: 'registry',
   /** The next certificate of the part, for the key that it has. */
   Certificate: 'certificate',
+  /** Where the processes of the API are. */
+  Addresses: 'addresses',
+  /** What the API and the worker of the part's machine need, if it has such a role. */
+  ControlSettings: 'control-settings',
 } as const
 export type Answerer = (typeof Answerer)[keyof typeof Answerer]
 
@@ -21,11 +31,13 @@ interface Asked {
 /** Who answers the part with this id. Undefined if the part may not ask for that. */
 type Paths = (id: string, asked: Asked) => Answerer | undefined
 
-/** What each part of a machine that joined may ask for. Parts that are not here may ask for nothing. */
-const paths: Readonly<Partial<Record<PlatformPart, Paths>>> = {
+/** What each part of another machine may ask for. */
+const paths: Readonly<Record<PlatformPart, Paths>> = {
   [PlatformPart.Agent]: (id, { method, path }) => {
     const own = `/internal/nodes/${id}`
     if (method === 'POST' && path === `${own}/certificate`) return Answerer.Certificate
+    if (method === 'GET' && path === `${own}/${apiAddressesPath}`) return Answerer.Addresses
+    if (method === 'GET' && path === `${own}/${controlSettingsPath}`) return Answerer.ControlSettings
     if (path === own || path.startsWith(`${own}/`)) return Answerer.Api
     return method === 'GET' && path.startsWith('/v2/') ? Answerer.Registry : undefined
   },
@@ -33,11 +45,18 @@ const paths: Readonly<Partial<Record<PlatformPart, Paths>>> = {
     if (method === 'POST' && path === gatewayRenewalPath) return Answerer.Certificate
     return method === 'GET' && gatewayReads.has(path) ? Answerer.Api : undefined
   },
+  [PlatformPart.Worker]: (_id, { method, path }) => {
+    if (method !== 'POST') return undefined
+    if (path === workerRenewalPath) return Answerer.Certificate
+    return path === gatewayCountsPath ? Answerer.Api : undefined
+  },
+  [PlatformPart.Api]: (_id, { method, path }) =>
+    method === 'POST' && path === gatewayCountsPath ? Answerer.Api : undefined,
 }
 
 const gatewayReads: ReadonlySet<string> = new Set(['/internal/gateway/routes', sharedSettingsPath])
 
 /** Who answers this request of a part. Undefined if the part may not ask for that. */
 export function answererOf({ part, id }: PartName, asked: Asked): Answerer | undefined {
-  return paths[part]?.(id, asked)
+  return paths[part](id, asked)
 }

@@ -30,6 +30,10 @@ export interface RemoteServerOptions {
   readonly join: (body: unknown) => Promise<JoinAnswer>
   /** Issues the next certificate of a part for the key of its connection. */
   readonly renew: (part: PartName, publicKey: string) => Promise<string>
+  /** Where the processes of the API are. */
+  readonly addresses: () => readonly string[]
+  /** What the API and the worker of a host's machine need. Undefined if it has no such role. */
+  readonly controlSettings: (hostId: string) => Promise<object | undefined>
   /** The API's own endpoints for hosts. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => unknown
   /** Passes a host's call on to Temporal. */
@@ -146,6 +150,12 @@ async function answer(
       const key = socket.getPeerX509Certificate()!.publicKey
       const publicKey = key.export({ format: 'pem', type: 'spki' }).toString()
       return send(response, 200, { certificate: await options.renew(part, publicKey) })
+    }
+    case Answerer.Addresses:
+      return send(response, 200, { addresses: options.addresses() })
+    case Answerer.ControlSettings: {
+      const settings = await options.controlSettings(part.id)
+      return settings ? send(response, 200, settings) : refuse(response, 403, notOwn(part, pathname))
     }
     case Answerer.Api:
       notePart(request, part)

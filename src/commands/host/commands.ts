@@ -14,7 +14,7 @@ import type { CommandLine, Session } from '../session.ts'
 type Host = Entry<'GetHostsAnswer'>
 type Role = Host['roles'][number]
 
-const roles: readonly Role[] = ['gateway']
+const roles: readonly Role[] = ['gateway', 'api', 'worker']
 
 /** The commands for hosts. They need the token of an administrator. */
 export function addHostCommands({ program, session }: CommandLine): void {
@@ -23,7 +23,11 @@ export function addHostCommands({ program, session }: CommandLine): void {
     .command('invite')
     .description('invite a machine, and write the command that makes it a host')
     .option('--name <id>', 'the name of the host; default: h2, h3 and so on')
-    .option('--role <role>', 'what it will do besides running instances: gateway; several times', collected)
+    .option(
+      '--role <role>',
+      `what it will do besides running instances: ${roles.join(', ')}; several times`,
+      collected,
+    )
     .action(async (options: InviteOptions) => invite(await session(), options))
   host
     .command('list [hosts...]')

@@ -30,6 +30,12 @@ export const hostFailures = {
     200,
     'This installation takes no further hosts: set ROOST_HOSTS_ADDRESS to the address at which other machines reach it, and start it again',
   ),
+  roleNeedsServices: failure(
+    ErrorCode.NotSupported,
+    200,
+    "The role '{role}' needs services that other machines reach: set {settings} to addresses of your own, and start this machine again " +
+      '(docs/operations.md)',
+  ),
   invalidHostId: failure(ErrorCode.Invalid, 400, "Invalid host name '{value}': expected {rule}"),
   hostIdTaken: failure(
     ErrorCode.AlreadyExists,

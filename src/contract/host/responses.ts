@@ -41,7 +41,7 @@ const host = {
   }),
   roles: Type.Array(role, {
     description:
-      'What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does.',
+      'What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own.',
   }),
   instances: byState,
   memory_mb: count('Memory that its instances may take together.'),

@@ -1,5 +1,6 @@
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
+import { agentUrlFromElsewhere } from '../../domain/host/agent-url.ts'
 import type { HostRole } from '../../domain/host/role.ts'
 import { firstInstanceIndex, freeSubnet } from '../../domain/host/private-address.ts'
 import type { Database } from '../database.ts'
@@ -187,9 +188,16 @@ export async function findNode(deps: NodesDeps, nodeId: string): Promise<NodeRec
   return (await readNodes(deps)).find(({ id }) => id === nodeId)
 }
 
-/** All hosts that ever joined, ordered by id. There are tens of them at most. */
-export async function listNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
-  return readNodes(deps)
+/**
+ * All hosts that ever joined, ordered by id. The reader `isElsewhere` if it is on a machine that joined: it
+ * reaches the agent of the control plane's machine at another address.
+ */
+export async function listNodes(
+  deps: NodesDeps,
+  { isElsewhere = false }: { readonly isElsewhere?: boolean } = {},
+): Promise<readonly NodeRecord[]> {
+  const nodes = await readNodes(deps)
+  return isElsewhere ? nodes.map((node) => ({ ...node, agentUrl: agentUrlFromElsewhere(node) })) : nodes
 }
 
 async function readNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {

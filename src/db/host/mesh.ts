@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { MeshMachine, ToldMesh } from '../../domain/host/mesh.ts'
-import { hasPart } from '../../domain/host/role.ts'
+import { hasPart, isControlRole } from '../../domain/host/role.ts'
 import { hostAddressIndex, privateAddress } from '../../domain/host/private-address.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 import type { Database } from '../database.ts'
@@ -27,11 +27,12 @@ export async function readMesh({ db }: Database): Promise<ToldMesh> {
   const isGateway = ({ roles }: (typeof rows)[number]) =>
     roles === null || hasPart(roles, PlatformPart.Gateway)
   const gateways = machines.flatMap(({ address }, index) => (isGateway(sound[index]!) ? [address] : []))
-  const gatewayHosts = await gatewayHostsOf(db)
-  const revision = createHash('sha256')
-    .update(JSON.stringify([machines, gateways, gatewayHosts]))
-    .digest('hex')
-  return { revision, machines, gateways, gatewayHosts }
+  const controlMachines = machines.flatMap(({ address }, index) =>
+    sound[index]!.roles?.some(isControlRole) === true ? [address] : [],
+  )
+  const told = { machines, gateways, gatewayHosts: await gatewayHostsOf(db), controlMachines }
+  const revision = createHash('sha256').update(JSON.stringify(told)).digest('hex')
+  return { revision, ...told }
 }
 
 /** The hosts that joined with a gateway, whether or not they take part in the mesh yet. */

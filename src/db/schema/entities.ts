@@ -1,4 +1,5 @@
 import { AcmeChallenge } from './acme-challenge.ts'
+import { ApiAddress } from './api-address.ts'
 import { AuthorityAccount } from './authority-account.ts'
 import { AuthorityOrder } from './authority-order.ts'
 import { AutoscaleConfiguration } from './autoscale-configuration.ts'
@@ -51,4 +52,5 @@ export const entities = [
   ScheduleRun,
   Rollout,
   Worker,
+  ApiAddress,
 ] as const

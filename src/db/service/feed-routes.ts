@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { hostAddressIndex, privateAddress } from '../../domain/host/private-address.ts'
-import { isLoopback } from '../../domain/host-and-port.ts'
+import { agentUrlFromElsewhere } from '../../domain/host/agent-url.ts'
 import type { NameLine, RouteChallenge, RouteKind, RouteLine } from '../../domain/service/route-feed.ts'
 import { CertificateState } from '../../domain/service/handler.ts'
 import { trafficSecretContext } from '../../domain/standby/lease-protocol.ts'
@@ -67,20 +66,12 @@ interface SealedCertificate {
 function nodeLine(
   box: SecretBox,
   { id, place }: { readonly id: string; readonly place: GatewayPlace },
-  { agentUrl: ownUrl, agentSecret, subnet }: SealedNode,
+  node: SealedNode,
 ): RouteLine {
-  const agentUrl = place === GatewayPlace.Elsewhere ? urlFromElsewhere(ownUrl, subnet) : ownUrl
-  const secret = opened(box, agentSecret, secretContext(id))
+  const agentUrl = place === GatewayPlace.Elsewhere ? agentUrlFromElsewhere(node) : node.agentUrl
+  const secret = opened(box, node.agentSecret, secretContext(id))
   if (secret === undefined) return { kind: 'gone', what: 'node', id }
   return { kind: 'node', node: { id, agentUrl, trafficSecret: trafficSecretOf(secret) } }
-}
-
-/** An agent on the loopback also listens at its host's address in the mesh, for gateways elsewhere. */
-function urlFromElsewhere(agentUrl: string, subnet: string): string {
-  const url = new URL(agentUrl)
-  if (!isLoopback(url.hostname)) return agentUrl
-  url.hostname = privateAddress(subnet, hostAddressIndex)
-  return url.origin
 }
 
 /**

@@ -27,4 +27,9 @@ export interface ToldMesh {
    * earlier version, and there are none.
    */
   readonly gatewayHosts?: readonly string[]
+  /**
+   * The addresses in the mesh of the machines that joined with an API or a worker. Absent: the API has an
+   * earlier version, and there are none.
+   */
+  readonly controlMachines?: readonly string[]
 }

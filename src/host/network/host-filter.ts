@@ -7,7 +7,7 @@ import { hostFilter, serveNames } from './filter-rules.ts'
 import type { Outbound } from './filter-rules.ts'
 import { flowLimitsFor } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
-import { serveLeases } from './mesh-rules.ts'
+import { serveCallers } from './mesh-rules.ts'
 import type { NetworkLoad } from './network.ts'
 
 /** The table size of a host with 1 to 4 GiB. It is assumed if the kernel does not tell the size. */
@@ -30,8 +30,8 @@ export class HostFilter {
   readonly #options: HostFilterOptions
   readonly #connectionTable: ConnectionTable
   #servesNames = false
-  /** The port at which gateways of other machines ask for leases. Undefined: they can not. */
-  #leasePort: number | undefined
+  /** The port at which other machines call the agent. Undefined: they can not. */
+  #calledPort: number | undefined
   #outbound: Outbound | undefined
 
   constructor(options: HostFilterOptions) {
@@ -87,10 +87,10 @@ export class HostFilter {
     await this.#nft(serveNames(this.#options.plan))
   }
 
-  /** Lets gateways of other machines ask for leases at this port of the host's address in the mesh. */
-  async admitLeases(port: number): Promise<void> {
-    this.#leasePort = port
-    await this.#nft(serveLeases(this.#options.plan, port))
+  /** Lets gateways, APIs and workers of other machines call this port of the host's address in the mesh. */
+  async admitCallers(port: number): Promise<void> {
+    this.#calledPort = port
+    await this.#nft(serveCallers(this.#options.plan, port))
   }
 
   async load(): Promise<NetworkLoad | undefined> {
@@ -107,8 +107,8 @@ export class HostFilter {
   async #replace(flows: FlowLimits | undefined): Promise<void> {
     const { plan } = this.#options
     const served = this.#servesNames ? serveNames(plan) : ''
-    const leased = this.#leasePort === undefined ? '' : serveLeases(plan, this.#leasePort)
-    await this.#nft(hostFilter(plan, { outbound: this.#outbound, flows }) + served + leased)
+    const called = this.#calledPort === undefined ? '' : serveCallers(plan, this.#calledPort)
+    await this.#nft(hostFilter(plan, { outbound: this.#outbound, flows }) + served + called)
   }
 
   async #findOutbound(): Promise<Outbound | undefined> {

@@ -19,6 +19,8 @@ const mostChanges = 200
 export interface OtherMachines {
   /** The addresses in the mesh of the machines whose gateways reach this host's instances. */
   readonly gateways: readonly string[]
+  /** The addresses of the machines whose APIs and workers reach this host's agent, and no instance. */
+  readonly controlMachines?: readonly string[]
   /**
    * Instances on other hosts: the user's UUID by the instance's address. Those of users who have no instance
    * on this host may be left out.
@@ -77,7 +79,7 @@ export class MeshFilter {
 
   /** The rules that lead from one state to the next. Undefined if all are better loaded again. */
   #changesSince(before: OtherMachines, after: OtherMachines): readonly string[] | undefined {
-    if (before.gateways.join() !== after.gateways.join()) return undefined
+    if (machinesIn(before) !== machinesIn(after)) return undefined
     const gone = [...before.instances].filter(([ip, user]) => after.instances.get(ip) !== user)
     const come = [...after.instances].filter(([ip, user]) => before.instances.get(ip) !== user)
     if (gone.length + come.length > mostChanges) return undefined
@@ -112,11 +114,12 @@ export class MeshFilter {
     this.#isLoaded = false
     for (let tries = 0; tries < mostTries; tries++) {
       const changes = this.#changes
-      const { gateways, instances } = this.#others
+      const { gateways, controlMachines = [], instances } = this.#others
+      const callers = [...new Set([...gateways, ...controlMachines])]
       const remote = [...instances.keys()].flatMap((ip) => this.#remote(ip) ?? [])
       const owned = [...this.#local.values(), ...remote.filter(({ ip }) => !this.#local.has(ip))]
       const rules =
-        replaceAddresses(this.#plan, { gateways, owned }) +
+        replaceAddresses(this.#plan, { gateways, callers, owned }) +
         (this.#filtersBridge() ? replaceGateways(this.#plan, gateways) : '')
       await this.#commands.run(['nft', '-f', '-'], rules)
       this.#isLoaded = changes === this.#changes
@@ -165,4 +168,8 @@ export class MeshFilter {
     this.#users.release(user)
     return number
   }
+}
+
+function machinesIn({ gateways, controlMachines = [] }: OtherMachines): string {
+  return JSON.stringify([gateways, controlMachines])
 }

@@ -13,7 +13,8 @@ const addressesPerLine = 500
  * The sets and chains for packets between instances of this host and other machines. `owners` has the number
  * of the user of each known address, of this host and of others, and `owned` has the same as pairs: the first
  * finds the sender's user, the second tells whether that user has the destination. `gateways` has the
- * machines that may open connections to every instance.
+ * machines that may open connections to every instance, and `callers` those that may call the host itself at
+ * the ports `called`.
  *
  * `opens` are the rules that bound the flows that instances open. A flow is bounded where it begins, so
  * packets from the mesh are not counted again.
@@ -26,7 +27,8 @@ export function meshChains(opens: readonly string[]): readonly string[] {
   ]
   return [
     'set gateways { type ipv4_addr; }',
-    'set leased { type inet_service; }',
+    'set callers { type ipv4_addr; }',
+    'set called { type inet_service; }',
     'map owners { type ipv4_addr : mark; }',
     'set owned { type ipv4_addr . mark; }',
     'chain to_mesh {',
@@ -56,33 +58,39 @@ export function meshPaths({ bridge, mesh }: AddressPlan): readonly string[] {
 }
 
 /**
- * From the mesh the host itself gets replies and errors about what it sent, and what gateways send to the
- * port at which they ask it for leases. It gets nothing else.
+ * From the mesh the host itself gets replies and errors about what it sent, and what gateways, APIs and
+ * workers send to its agent. It gets nothing else.
  */
 export function meshInput({ mesh, hostAddress }: AddressPlan): readonly string[] {
   return [
     `  iifname "${mesh}" ct state established,related accept`,
-    `  iifname "${mesh}" ip saddr @gateways ip daddr ${hostAddress} tcp dport @leased accept`,
+    `  iifname "${mesh}" ip saddr @callers ip daddr ${hostAddress} tcp dport @called accept`,
     `  iifname "${mesh}" drop`,
   ]
 }
 
-/** The rule that lets gateways ask for leases at this port. It is added once the agent answers there. */
-export function serveLeases({ table }: AddressPlan, port: number): string {
-  return `add element inet ${table} leased { ${String(port)} }\n`
+/** The rule that lets machines call the agent at this port. It is added once the agent answers there. */
+export function serveCallers({ table }: AddressPlan, port: number): string {
+  return `add element inet ${table} called { ${String(port)} }\n`
 }
 
 /** The rules that replace all that the filter knows of addresses. */
 export function replaceAddresses(
   plan: AddressPlan,
-  known: { readonly gateways: readonly string[]; readonly owned: readonly OwnedAddress[] },
+  known: {
+    readonly gateways: readonly string[]
+    readonly callers: readonly string[]
+    readonly owned: readonly OwnedAddress[]
+  },
 ): string {
   const { table } = plan
   return [
     `flush set inet ${table} gateways`,
+    `flush set inet ${table} callers`,
     `flush map inet ${table} owners`,
     `flush set inet ${table} owned`,
     ...addElements(plan, 'gateways', known.gateways),
+    ...addElements(plan, 'callers', known.callers),
     ...addElements(
       plan,
       'owners',

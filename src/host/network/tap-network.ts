@@ -150,9 +150,9 @@ export class TapNetwork implements Network {
     await this.#hostFilter.forwardMesh()
   }
 
-  /** Lets gateways of other machines ask for leases. Called once the agent answers at `hostAddress`. */
-  async admitLeases(port: number): Promise<void> {
-    await this.#hostFilter.admitLeases(port)
+  /** Lets other machines call this host's agent. Called once it answers at `hostAddress`. */
+  async admitCallers(port: number): Promise<void> {
+    await this.#hostFilter.admitCallers(port)
   }
 
   /** The user whose packets come from this address. The filter lets no other VM use the address. */

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { Agent, request } from 'undici'
 import { serverUrl } from '../../domain/host-and-port.ts'
 import { joinedGatewayPort } from '../../domain/host/gateway-role.ts'
@@ -9,7 +8,10 @@ import { PlatformPart } from '../../domain/platform-part.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
 import type { Confinement } from '../parts/part-confinement.ts'
 import type { Part } from '../parts/part.ts'
+import { ownProgram } from '../parts/own-program.ts'
 import { untilSucceeds } from '../readiness.ts'
+import { controlParts } from './control-role.ts'
+import type { ControlPartsOptions } from './control-role.ts'
 import { gatewayIdentityDirectory, identityDirectory } from './joined-host.ts'
 import type { JoinedHost } from './joined-host.ts'
 
@@ -19,6 +21,8 @@ const gatewayStopLimitMs = 2_000
 
 export interface HostPartsOptions {
   readonly joined: JoinedHost
+  /** Where the parts of this machine reach the API. */
+  readonly apiAt: string
   readonly identity: PartIdentity
   readonly dataDir: string
   readonly agentDir: string
@@ -29,29 +33,32 @@ export interface HostPartsOptions {
     readonly shared: SharedGatewaySettings
     readonly confinement: Confinement | undefined
   }
+  /** Present if the machine has the role of an API or of a worker. */
+  readonly control?: ControlPartsOptions
 }
 
 /** The parts of a machine that joined: the agent, and those of its roles. */
 export function hostParts(options: HostPartsOptions): readonly Part[] {
   return [
     agentPart(options),
+    ...(options.control === undefined ? [] : controlParts(options, options.control)),
     ...(options.gateway === undefined ? [] : [gatewayPart(options, options.gateway)]),
   ]
 }
 
-function agentPart({ joined, identity, dataDir, agentDir, agentPort }: HostPartsOptions): Part {
-  const controlPlane = `https://${joined.controlPlane}`
+function agentPart({ joined, apiAt, identity, dataDir, agentDir, agentPort }: HostPartsOptions): Part {
+  const controlPlane = `https://${apiAt}`
   const { hostId, ownAddress } = joined
   const place = { host: ownAddress, port: agentPort }
   return {
-    ...part('agent'),
+    ...ownProgram('agent'),
     env: {
       ROOST_DATA_DIR: dataDir,
       ROOST_AGENT_DIR: agentDir,
       ROOST_NODE_ID: hostId,
       ROOST_API_URL: controlPlane,
       ROOST_REGISTRY_URL: controlPlane,
-      TEMPORAL_ADDRESS: joined.controlPlane,
+      TEMPORAL_ADDRESS: apiAt,
       TEMPORAL_NAMESPACE: joined.temporalNamespace,
       ROOST_AGENT_HOST: ownAddress,
       ROOST_AGENT_PORT: String(agentPort),
@@ -66,18 +73,18 @@ function agentPart({ joined, identity, dataDir, agentDir, agentPort }: HostParts
 
 /** The gateway has the settings of the machine, except for what all gateways have in common. */
 function gatewayPart(
-  { joined, identity, dataDir, agentPort }: HostPartsOptions,
+  { joined, apiAt, identity, dataDir, agentPort }: HostPartsOptions,
   { directory, shared, confinement }: NonNullable<HostPartsOptions['gateway']>,
 ): Part {
   const { hostId, ownAddress } = joined
   const place = { host: ownAddress, port: joinedGatewayPort }
   return {
-    ...part('gateway'),
+    ...ownProgram('gateway'),
     confinement,
     env: {
       ROOST_DATA_DIR: dataDir,
       ROOST_GATEWAY_DIR: directory,
-      ROOST_API_URL: `https://${joined.controlPlane}`,
+      ROOST_API_URL: `https://${apiAt}`,
       ROOST_IDENTITY_DIR: gatewayIdentityDirectory(directory),
       ROOST_AGENT_PORT: String(agentPort),
       ROOST_METRICS_HOST: ownAddress,
@@ -93,12 +100,6 @@ function gatewayPart(
     ready: async (signal) =>
       await untilReady({ ...place, name: { part: PlatformPart.Gateway, id: hostId } }, identity, signal),
   }
-}
-
-function part(name: string) {
-  const source = path.resolve(import.meta.dirname, '../../bin', `${name}.ts`)
-  const args = ['--disable-warning=ExperimentalWarning', source]
-  return { name, program: process.execPath, args, readsSettings: true }
 }
 
 /** Resolves once a part takes work. It says so to everybody, so no certificate is shown to it. */

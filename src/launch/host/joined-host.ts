@@ -3,6 +3,7 @@ import path from 'node:path'
 import { isHostRole } from '../../domain/host/role.ts'
 import type { HostRole } from '../../domain/host/role.ts'
 import { replaceFile } from '../../primitives/replace-file.ts'
+import { workerDirectory } from '../data-directory.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 
 /** What a machine keeps of the installation that it joined. */
@@ -27,6 +28,11 @@ export function identityDirectory(dataDir: string): string {
 /** Where the gateway keeps what it shows. Only the gateway's user may enter it. */
 export function gatewayIdentityDirectory(gatewayDir: string): string {
   return path.join(gatewayDir, 'identity')
+}
+
+/** Where the worker keeps what it shows. Only the worker's user may enter it. */
+export function workerIdentityDirectory(dataDir: string): string {
+  return path.join(workerDirectory(dataDir), 'identity')
 }
 
 /** Undefined if this machine has not joined. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { sharedSettingsPath } from '../../domain/host/gateway-role.ts'
+import { keyFileNames } from '../../domain/host/control-role.ts'
+import type { ControlSettings } from '../../domain/host/control-role.ts'
 import type { SharedGatewaySettings } from '../../domain/host/gateway-role.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import { replaceFile } from '../../primitives/replace-file.ts'
@@ -10,36 +10,39 @@ import { apiHeader } from '../../trust/certificate-request.ts'
 import { partConnector } from '../../trust/part-connector.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
 
-const fileName = 'gateway-settings.json'
 const answerMs = 5_000
 const retryMs = 2_000
 
-/**
- * What all gateways of the installation have in common, as the API tells it at this start. While the API is
- * away, it is what the last start was told; at the first start it waits for the API.
- */
-export async function sharedSettings(options: {
-  readonly dataDir: string
-  /** Where the control plane is, such as `192.0.2.10:7075`. */
-  readonly controlPlane: string
-  /** What the gateway shows. */
+export interface ToldSource<Told> {
+  /** Where the API tells it. */
+  readonly url: string
+  /** What is shown to the API. */
   readonly identity: PartIdentity
+  /** Where the last answer is kept. */
+  readonly file: string
+  /** Undefined if the answer is not sound. */
+  readonly read: (json: unknown) => Told | undefined
   readonly signal: AbortSignal
   readonly onProblem: (message: string, error: unknown) => void
-}): Promise<SharedGatewaySettings> {
-  const { dataDir, controlPlane, identity, signal, onProblem } = options
-  const file = path.join(dataDir, fileName)
+}
+
+/**
+ * What the API tells a machine at this start. While the API is away, it is what the last start was told; at
+ * the first start it waits for the API.
+ */
+export async function toldOrKept<Told>(source: ToldSource<Told>): Promise<Told> {
+  const { file, identity, signal, onProblem, read } = source
   const dispatcher = new Agent({ connect: partConnector(() => identity) })
   try {
     for (let told = false; ; told = true) {
       try {
-        const shared = await ask(`https://${controlPlane}${sharedSettingsPath}`, dispatcher)
-        await replaceFile(file, JSON.stringify(shared), { mode: 0o600, durable: true })
-        return shared
+        const answer = await askTold(source, dispatcher, AbortSignal.timeout(answerMs))
+        await replaceFile(file, JSON.stringify(answer), { mode: 0o600, durable: true })
+        return answer
       } catch (error) {
-        const last = readShared(await readFile(file, 'utf8').catch(() => ''))
+        const last = read(parseJson(await readFile(file, 'utf8').catch(() => '')))
         if (last !== undefined) return last
-        if (!told) onProblem('the gateway waits for the API, which tells what it needs', error)
+        if (!told) onProblem('this machine waits for the API, which tells what its parts need', error)
         await delay(retryMs, undefined, { signal })
       }
     }
@@ -48,19 +51,42 @@ export async function sharedSettings(options: {
   }
 }
 
-async function ask(url: string, dispatcher: Agent): Promise<SharedGatewaySettings> {
-  const answer = await request(url, { dispatcher, headers: apiHeader, signal: AbortSignal.timeout(answerMs) })
+/** Asks the API once. Throws if it does not answer soundly. */
+export async function askTold<Told>(
+  { url, read }: Pick<ToldSource<Told>, 'url' | 'read'>,
+  dispatcher: Agent,
+  signal: AbortSignal,
+): Promise<Told> {
+  const answer = await request(url, { dispatcher, headers: apiHeader, signal })
   const text = await answer.body.text()
-  const shared = answer.statusCode === 200 ? readShared(text) : undefined
-  if (shared === undefined) throw new Error(`the API answered ${answer.statusCode}`)
-  return shared
+  const told = answer.statusCode === 200 ? read(parseJson(text)) : undefined
+  if (told === undefined) throw new Error(`the API answered ${answer.statusCode}`)
+  return told
 }
 
-function readShared(text: string): SharedGatewaySettings | undefined {
-  const json = parseJson(text)
+export function readSharedSettings(json: unknown): SharedGatewaySettings | undefined {
   if (!isJsonObject(json)) return undefined
   const { metroDomain, portOffset, registryBounded } = json
   const isSound =
     typeof metroDomain === 'string' && typeof portOffset === 'number' && typeof registryBounded === 'boolean'
   return isSound ? { metroDomain, portOffset, registryBounded } : undefined
+}
+
+export function readControlSettings(json: unknown): ControlSettings | undefined {
+  if (!isJsonObject(json) || !isJsonObject(json['settings']) || !isJsonObject(json['keys'])) return undefined
+  const { settings, keys } = json
+  const texts = [...Object.values(settings), ...Object.values(keys)]
+  const isSound =
+    texts.every((text) => typeof text === 'string') &&
+    Object.keys(keys).every((name) => keyFileNames.some((known) => known === name))
+  return isSound ? { settings: settings as ControlSettings['settings'], keys } : undefined
+}
+
+export function readApiAddresses(json: unknown): readonly string[] | undefined {
+  const addresses = isJsonObject(json) ? json['addresses'] : undefined
+  const isSound =
+    Array.isArray(addresses) &&
+    addresses.length > 0 &&
+    addresses.every((address) => typeof address === 'string')
+  return isSound ? addresses : undefined
 }

@@ -1,12 +1,13 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { sslFiles } from '../../db/ssl-mode.ts'
+import { workerDirectory } from '../data-directory.ts'
 import type { GivenFile } from '../given-files.ts'
 import type { Installed } from '../installed.ts'
 import { canConfine, confine } from './part-confinement.ts'
 import type { Confinement } from './part-confinement.ts'
 import { ensureUser, giveFile, giveTree, letRead, PartUser } from './part-users.ts'
-import type { UserIds } from './part-users.ts'
 import type { StackSettings } from '../stack-settings.ts'
 
 /**
@@ -24,6 +25,7 @@ export interface RoostConfinements {
 }
 
 const checkout = path.resolve(import.meta.dirname, '../../..')
+const node = { program: process.execPath, reads: [checkout] }
 /**
  * The capability to bind low ports. The public ports change with the services, so the gateway can not bind
  * all of them before it drops its rights.
@@ -41,14 +43,15 @@ export async function confineRoostParts(
   installed: Installed,
 ): Promise<RoostConfinements | undefined> {
   if (!canConfine()) return undefined
-  const { secretKeyFile, registryKeyFile, registryCertFile, joinTokenFile, gatewayTokenFile, gatewayDir } =
-    settings
-  const { registry, api, worker, gateway } = await usersOfParts()
-  const authorityFiles = await giveFiles(settings, { api, worker, gateway })
-  const node = { program: process.execPath, reads: [checkout] }
-  const bundle = installed.workflowBundle
-  const pages = installed.consolePages
-  const { databaseFiles, temporalFiles } = tlsFiles(settings)
+  const { registryKeyFile, registryCertFile, gatewayTokenFile, gatewayDir } = settings
+  const users = await usersOfParts()
+  const { registry, api, gateway } = users
+  await makePassable(settings.dataDir)
+  await giveWorkerFiles(settings, users)
+  await giveApiFiles(settings, users)
+  await mkdir(gatewayDir, { recursive: true })
+  await giveTree(gatewayDir, gateway)
+  const { databaseFiles } = tlsFiles(settings)
   return {
     // The registry's owner measures and deletes the registry's files, so both run as the same user. But the
     // owner knows the database's password. Linux lets a process look into another one only if it has all
@@ -60,38 +63,8 @@ export async function confineRoostParts(
       capabilities: lowPorts,
       own: [registryKeyFile, registryCertFile, path.join(settings.dataDir, 'registry'), ...databaseFiles],
     }),
-    api: await confine({
-      ...node,
-      user: api,
-      reads: pages === undefined ? node.reads : [...node.reads, pages],
-      // These groups own what the API shares with the worker and with gateways.
-      groups: [worker.gid, gateway.gid],
-      capabilities: settings.apiPort < firstFreePort ? lowPorts : [],
-      own: [
-        secretKeyFile,
-        registryKeyFile,
-        registryCertFile,
-        joinTokenFile,
-        gatewayTokenFile,
-        ...authorityFiles,
-        ...databaseFiles,
-        ...temporalFiles,
-      ],
-    }),
-    worker: await confine({
-      ...node,
-      user: worker,
-      reads: bundle === undefined ? node.reads : [...node.reads, path.dirname(bundle)],
-      // It asks gateways what they counted of a rollout.
-      groups: [gateway.gid],
-      own: [
-        secretKeyFile,
-        gatewayTokenFile,
-        ...databaseFiles,
-        ...temporalFiles,
-        ...(settings.acmeCaFile === undefined ? [] : [settings.acmeCaFile]),
-      ],
-    }),
+    api: await confineApi(settings, installed, users),
+    worker: await confineWorker(settings, installed, users),
     gateway: await confine({
       ...node,
       user: gateway,
@@ -101,6 +74,80 @@ export async function confineRoostParts(
     ...metroCopies(settings),
   }
 }
+
+/**
+ * On a machine that joined: makes the users of its API and its worker, gives them the files that they need,
+ * and returns what each may do. Nothing if the machine can not run them as other users.
+ */
+export async function confineControlParts(
+  settings: StackSettings,
+  installed: Installed,
+  has: { readonly api: boolean; readonly worker: boolean },
+): Promise<Partial<Pick<RoostConfinements, 'api' | 'worker'>>> {
+  if (!canConfine()) return {}
+  const users = await usersOfParts()
+  await makePassable(settings.dataDir)
+  await giveWorkerFiles(settings, users)
+  if (has.api) await giveApiFiles(settings, users)
+  return {
+    ...(has.api && { api: await confineApi(settings, installed, users) }),
+    ...(has.worker && { worker: await confineWorker(settings, installed, users) }),
+  }
+}
+
+async function confineApi(
+  settings: StackSettings,
+  { consolePages }: Installed,
+  { api, worker, gateway }: Users,
+): Promise<Confinement> {
+  const { secretKeyFile, registryKeyFile, registryCertFile, joinTokenFile, gatewayTokenFile } = settings
+  const { databaseFiles, temporalFiles } = tlsFiles(settings)
+  return await confine({
+    ...node,
+    user: api,
+    reads: consolePages === undefined ? node.reads : [...node.reads, consolePages],
+    // These groups own what the API shares with the worker and with gateways.
+    groups: [worker.gid, gateway.gid],
+    capabilities: settings.apiPort < firstFreePort ? lowPorts : [],
+    own: [
+      secretKeyFile,
+      registryKeyFile,
+      registryCertFile,
+      joinTokenFile,
+      gatewayTokenFile,
+      ...authorityFiles(settings),
+      ...databaseFiles,
+      ...temporalFiles,
+    ],
+  })
+}
+
+async function confineWorker(
+  settings: StackSettings,
+  { workflowBundle }: Installed,
+  { worker, gateway }: Users,
+): Promise<Confinement> {
+  const { secretKeyFile, gatewayTokenFile, acmeCaFile } = settings
+  const { databaseFiles, temporalFiles } = tlsFiles(settings)
+  const identity = workerDirectory(settings.dataDir)
+  return await confine({
+    ...node,
+    user: worker,
+    reads: workflowBundle === undefined ? node.reads : [...node.reads, path.dirname(workflowBundle)],
+    // It asks gateways what they counted of a rollout.
+    groups: [gateway.gid],
+    own: [
+      secretKeyFile,
+      gatewayTokenFile,
+      ...databaseFiles,
+      ...temporalFiles,
+      ...(acmeCaFile === undefined ? [] : [acmeCaFile]),
+      ...(existsSync(identity) ? [identity] : []),
+    ],
+  })
+}
+
+type Users = Awaited<ReturnType<typeof usersOfParts>>
 
 async function usersOfParts() {
   const [registry, api, worker, gateway] = await Promise.all([
@@ -112,35 +159,27 @@ async function usersOfParts() {
   return { registry, api, worker, gateway }
 }
 
-/**
- * Gives the parts what they need below the data directory. Returns the files of the authority of the parts.
- */
-async function giveFiles(
-  settings: StackSettings,
-  { api, worker, gateway }: Readonly<Record<'api' | 'worker' | 'gateway', UserIds>>,
-): Promise<readonly string[]> {
-  await makePassable(settings.dataDir)
+/** Gives workers, and those that share it with them, what they need below the data directory. */
+async function giveWorkerFiles(settings: StackSettings, { worker, gateway }: Users): Promise<void> {
   await makePassable(path.join(settings.dataDir, 'keys'))
   await letRead(settings.secretKeyFile, worker)
   await letRead(settings.gatewayTokenFile, gateway)
-  await letRead(settings.registryKeyFile, api)
-  const authorityFiles = await givenAuthority(settings, api)
-  await giveFile(settings.joinTokenFile, api)
-  await chmod(settings.registryCertFile, 0o644)
-  await mkdir(settings.gatewayDir, { recursive: true })
-  await giveTree(settings.gatewayDir, gateway)
-  return authorityFiles
+  const directory = workerDirectory(settings.dataDir)
+  if (existsSync(directory)) await giveTree(directory, worker)
 }
 
-/**
- * The files of the authority of the parts, which the API alone may read. There are none without further
- * hosts.
- */
-async function givenAuthority(settings: StackSettings, api: UserIds): Promise<readonly string[]> {
+/** Gives the API what it alone needs below the data directory. */
+async function giveApiFiles(settings: StackSettings, { api }: Users): Promise<void> {
+  await letRead(settings.registryKeyFile, api)
+  for (const file of authorityFiles(settings)) await letRead(file, api)
+  await giveFile(settings.joinTokenFile, api)
+  await chmod(settings.registryCertFile, 0o644)
+}
+
+/** The files of the authority of the parts. There are none without further hosts. */
+function authorityFiles(settings: StackSettings): readonly string[] {
   if (settings.hostsAddress === undefined) return []
-  const files = [settings.authorityKeyFile, settings.authorityCertFile]
-  for (const file of files) await letRead(file, api)
-  return files
+  return [settings.authorityKeyFile, settings.authorityCertFile]
 }
 
 /** The operator's files by which the parts reach PostgreSQL and Temporal of the operator's own. */

@@ -1,4 +1,4 @@
-import path from 'node:path'
+import { ownProgram } from './own-program.ts'
 import type { Part } from './part.ts'
 import { untilAnswers } from '../readiness.ts'
 import type { RoostConfinements } from './roost-confinements.ts'
@@ -18,8 +18,6 @@ export interface RoostPartsOptions {
   readonly afterApi: () => Promise<void>
 }
 
-const sources = path.resolve(import.meta.dirname, '../../bin')
-
 export function roostParts(options: RoostPartsOptions): readonly Part[] {
   // The environment of the agent and the gateway. They could also run on other machines, so they do not get
   // what only the control plane needs. A variable that is set empty counts as absent.
@@ -27,10 +25,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
   const confined = options.confinements
   const { registryOwnerAt } = options
   const part = (name: string, at: string, stopLimitMs: number): Part => ({
-    name,
-    program: process.execPath,
-    args: ['--disable-warning=ExperimentalWarning', path.join(sources, `${name}.ts`)],
-    readsSettings: true,
+    ...ownProgram(name),
     env: options.env,
     stopSignal: 'SIGTERM',
     stopLimitMs,

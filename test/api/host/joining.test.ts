@@ -55,12 +55,35 @@ describe('hosts that join, over the API', () => {
     assert.ok(api.logLines.some((line) => line.includes('a host was invited') && line.includes('attic')))
   })
 
+  it('are no API and no worker while the services are those of the first machine alone', async () => {
+    const servicesHereAlone = ['TEMPORAL_ADDRESS', 'ROOST_REGISTRY_URL']
+    const alone = await startTestApi({ authority, settings: { hostsAddress, servicesHereAlone } })
+    try {
+      const owner = await alone.addUser({ admin: true })
+      const refusal = async (role: 'api' | 'worker') =>
+        (await owner.api.attempt('inviteHosts', { body: { roles: [role] } })).entries?.[0] ?? {}
+      const needs = (role: string, settings: string) => ({
+        status: 'error',
+        message:
+          `The role '${role}' needs services that other machines reach: set ${settings} to addresses of your own, and start this ` +
+          'machine again (docs/operations.md)',
+      })
+      assertShows(await refusal('api'), needs('api', 'TEMPORAL_ADDRESS, ROOST_REGISTRY_URL'))
+      assertShows(await refusal('worker'), needs('worker', 'TEMPORAL_ADDRESS'))
+      assert.equal((await owner.api.one('inviteHosts', { body: { roles: ['gateway'] } })).status, 'success')
+    } finally {
+      await alone.close()
+    }
+    const { roles } = await admin.api.one('inviteHosts', { body: { roles: ['api', 'worker'] } })
+    assert.deepEqual(roles, ['api', 'worker'])
+  })
+
   it('are invited with roles that there are', async () => {
     const { name, roles } = await admin.api.one('inviteHosts', { body: { roles: ['gateway'] } })
     assert.deepEqual(roles, ['gateway'])
     assert.deepEqual((await invite()).roles, [])
     assert.ok(api.logLines.some((line) => line.includes(name) && line.includes('"roles":["gateway"]')))
-    for (const wrong of [['gateway', 'gateway'], ['agent'], ['worker'], 'gateway', [1]]) {
+    for (const wrong of [['gateway', 'gateway'], ['agent'], ['registry'], 'gateway', [1]]) {
       const body = { roles: wrong }
       const answer = await api.send({
         method: 'POST',
@@ -283,6 +306,7 @@ describe('commands about hosts', () => {
     await roost.run(['host', 'invite', '--name', 'cellar'])
     const removed = await roost.run(['host', 'remove', 'cellar'])
     assert.equal(removed.out, 'cellar is removed and locked out\n', removed.err)
+    await hearNode(api.database, { id: 'local' })
     const refused = await roost.run(['host', 'remove', 'local', 'nobody'])
     assert.notEqual(refused.code, 0)
     assert.match(refused.err, /Host 'local' was heard of within the last \d+ s: stop its agent first/)

@@ -171,11 +171,15 @@ describe('instances of several hosts in a mesh', function () {
     assert.ok(await two.connect(three.address).echoes('the host gets the answers to its own connections'))
   })
 
-  it('leave the port for leases of their host to the machines with a gateway', async () => {
+  it('leave the port of the agent to machines with a gateway, an API or a worker', async () => {
     assert.ok(await isSilent(three.connect(two.address)))
-    await networkOf(two).admitLeases(servedPort)
+    await networkOf(two).admitCallers(servedPort)
     assert.ok(await three.connect(two.address).echoes('a gateway asks for leases'))
     assert.ok(await isSilent(one.connect(two.address)))
+    await networkOf(two).tellMesh({ gateways: [], controlMachines: [three.address], instances: new Map() })
+    assert.ok(await three.connect(two.address).echoes('an API asks for a log'))
+    assert.ok(await isSilent(three.connect(annsSecond.nic.ip)), 'it reaches no instance')
+    await tellAll()
     assert.ok(await isSilent(connect(annsSecond, two.address)))
     assert.ok(await isSilent(connect(annsFirst, two.address)))
   })

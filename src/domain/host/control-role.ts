@@ -1,0 +1,36 @@
+/** Where a worker on a machine that joined asks for its next certificate. */
+export const workerRenewalPath = '/internal/worker/certificate'
+
+/** Where an API tells APIs and workers on other machines what the gateways beside it have counted. */
+export const gatewayCountsPath = '/internal/gateways/services'
+
+/** The path below those of a host at which it learns where the processes of the API are. */
+export const apiAddressesPath = 'apis'
+
+/** The path below those of a host at which it learns what its own API or worker needs. */
+export const controlSettingsPath = 'control-plane'
+
+/** The port at which an API on a machine that joined answers the others. It is the same on all machines. */
+export const joinedApiPort = 7_075
+
+/** The keys of an installation, by the names of their files. */
+export const keyFileNames = [
+  'secret.key',
+  'join-token',
+  'gateway-token',
+  'registry.key',
+  'registry.crt',
+  'authority.key',
+  'authority.crt',
+] as const
+export type KeyFileName = (typeof keyFileNames)[number]
+
+/** What a worker reads of them. An API reads all. */
+export const workerKeys: readonly KeyFileName[] = ['secret.key', 'gateway-token']
+
+/** What processes of the API and workers have in common on all machines of an installation. */
+export interface ControlSettings {
+  /** The settings by the names of their variables. */
+  readonly settings: Readonly<Record<string, string>>
+  readonly keys: Readonly<Partial<Record<KeyFileName, string>>>
+}
