@@ -1,8 +1,11 @@
 import { once } from 'node:events'
+import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import { HostRole } from '../domain/host/role.ts'
 import { hostAndPort } from '../domain/host-and-port.ts'
+import { meshInterfaceName } from '../host/network/address-plan.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
+import { joiningChecks, joinRefusal, joinWarnings } from '../launch/doctor/joining.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
 import {
   HostServiceFailure,
@@ -28,9 +31,11 @@ import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { readSettings, settingsTable } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import { asHostsAddress, SettingError } from '../settings/setting-formats.ts'
-import { JoinFailure, joinInstallation } from '../trust/join-client.ts'
+import { JoinFailure, joinInstallation, meetInstallation } from '../trust/join-client.ts'
+import type { MetInstallation } from '../trust/join-client.ts'
 import { readJoinToken } from '../trust/join-token.ts'
 import { keepIdentity, keptKey, placeIdentity, publicKeyOf, readIdentity } from '../trust/kept-identity.ts'
+import { probeKvm } from './acceleration.ts'
 
 const usage = `Usage: npx roost join [<address> <token>] [--service]
 
@@ -108,10 +113,12 @@ async function join(settings: Settings, address: string, text: string): Promise<
   if (token === undefined)
     throw new JoinFailure('the token is not complete: copy the whole line that `roost host invite` printed')
   const place = asHostsAddress(address, 'the address')
+  const met = await meetInstallation(place, token)
+  await requireFitness(settings, met)
   const directory = identityDirectory(settings.dataDir)
   const key = await keptKey(directory)
   const { certificate, roleCertificates, authority, ...told } = await joinInstallation(
-    place,
+    met,
     token,
     publicKeyOf(key),
   )
@@ -134,6 +141,23 @@ function roleDirectory(role: HostRole, { dataDir, gatewayDir }: Settings): strin
     [HostRole.Api]: undefined,
   }
   return directories[role]
+}
+
+/**
+ * Refuses to join if this machine would be of no use as a host, before the invitation is used up. What only
+ * makes it a slower one is printed.
+ */
+async function requireFitness(settings: Settings, met: MetInstallation): Promise<void> {
+  const { dataDir, cacheDir, agentDir } = settings
+  // A host that was removed may have left its agent, which has the port.
+  await endStaleProcesses(path.join(dataDir, 'run'))
+  const { ownAddress, timeMs: theirMs } = met
+  const hasMesh = meshInterfaceName(agentDir) in networkInterfaces()
+  const machine = { ...settings, ownAddress, theirMs, hasMesh }
+  const checks = await joiningChecks(machine, async () => await probeKvm(cacheDir))
+  const refusal = joinRefusal(checks)
+  if (refusal !== undefined) throw new JoinFailure(refusal)
+  for (const warning of joinWarnings(checks)) process.stderr.write(`roost: warning: ${warning}\n`)
 }
 
 async function known({ dataDir }: Settings): Promise<JoinedHost> {

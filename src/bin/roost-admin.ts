@@ -27,7 +27,6 @@ import { findGroupHierarchies, surveyGroups } from '../host/vmm/control-groups.t
 import { readGuestAssets } from '../host/vmm/guest-assets.ts'
 import { readHostFacts } from '../host/vmm/host-facts.ts'
 import { findJailGaps } from '../host/vmm/jail-probe.ts'
-import { kvmVerdict } from '../host/vmm/kvm-probe.ts'
 import { surveyVolumes } from '../host/volumes/volume-survey.ts'
 import { runDoctor } from '../launch/doctor/doctor.ts'
 import type { VolumesFound } from '../launch/doctor/volumes.ts'
@@ -37,6 +36,7 @@ import { SettingError } from '../settings/setting-formats.ts'
 import { readTemporalPlace } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
+import { probeKvm } from './acceleration.ts'
 
 /** Runs the commands of operators: `roost admin <args>`. */
 export async function runAdmin(args: readonly string[]): Promise<ExitCode> {
@@ -175,12 +175,4 @@ async function probeJail(): Promise<readonly string[]> {
   const installed = readInstalled()
   const facts = await readHostFacts(installed.qemu)
   return await findJailGaps(facts, await readGuestAssets(requireInstalled(installed, 'guestDirectory')))
-}
-
-/** The same probe that an agent makes at its start. It shares the agent's record of the verdict. */
-async function probeKvm(
-  cacheDirectory: string,
-): Promise<{ readonly usable: boolean; readonly reason: string }> {
-  const assets = await readGuestAssets(requireInstalled(readInstalled(), 'guestDirectory'))
-  return kvmVerdict(await readHostFacts(), assets, cacheDirectory)
 }

@@ -31,25 +31,48 @@ export interface Joined {
   readonly ownAddress: string
 }
 
+/** An installation that has proved that it is the one of the token. */
+export interface MetInstallation extends Pick<Joined, 'authority' | 'ownAddress'> {
+  readonly place: HostsPlace
+  /** What time it is there. NaN if it does not tell. */
+  readonly timeMs: number
+}
+
 const limitMs = 10_000
 const servername = kindName(PlatformPart.Api)
+const clockErrors = new Set<unknown>(['CERT_NOT_YET_VALID', 'CERT_HAS_EXPIRED'])
 
 /**
- * Joins the installation at this address. The secret is sent only after the server has proved that it belongs
- * to the authority with the token's fingerprint. Throws `JoinFailure`.
+ * Connects to the installation at this address, and has it prove that it belongs to the authority with the
+ * token's fingerprint. It gets no secret: the invitation stays as it was. Throws `JoinFailure`.
+ */
+export async function meetInstallation(
+  place: HostsPlace,
+  { fingerprint }: Pick<JoinToken, 'fingerprint'>,
+): Promise<MetInstallation> {
+  const { authority, ownAddress } = await seeAuthority(place, fingerprint)
+  return await converse({ place, authority }, async (dispatcher) => {
+    const answer = await request(joinUrl(place), {
+      dispatcher,
+      headers: { host: servername },
+      signal: AbortSignal.timeout(limitMs),
+    })
+    await answer.body.dump()
+    return { place, authority, ownAddress, timeMs: Date.parse(String(answer.headers.date)) }
+  })
+}
+
+/**
+ * Joins the installation. The secret is sent only to a server that the authority vouches for. Throws
+ * `JoinFailure`.
  */
 export async function joinInstallation(
-  place: HostsPlace,
-  { secret, fingerprint }: JoinToken,
+  met: Pick<MetInstallation, 'place' | 'authority' | 'ownAddress'>,
+  { secret }: Pick<JoinToken, 'secret'>,
   publicKey: string,
 ): Promise<Joined> {
-  const { authority, ownAddress } = await seeAuthority(place, fingerprint)
-  const dispatcher = new Agent({
-    connect: { ca: authority, servername, minVersion: 'TLSv1.3', timeout: limitMs },
-    allowH2: false,
-  })
-  try {
-    const answer = await request(`https://${hostAndPort(place)}/join`, {
+  return await converse(met, async (dispatcher) => {
+    const answer = await request(joinUrl(met.place), {
       dispatcher,
       method: 'POST',
       headers: { host: servername, 'content-type': 'application/json' },
@@ -63,14 +86,34 @@ export async function joinInstallation(
       if (!isHostRole(role)) throw new JoinFailure(unknownRole(role))
       return [role, one] as const
     })
+    const { authority, ownAddress } = met
     return { hostId, certificate, roleCertificates, temporalNamespace, authority, ownAddress }
+  })
+}
+
+function joinUrl(place: HostsPlace): string {
+  return `https://${hostAndPort(place)}/join`
+}
+
+/** Lets `talk` send requests to the server at this address, if the authority vouches for it. */
+async function converse<T>(
+  { place, authority }: Pick<MetInstallation, 'place' | 'authority'>,
+  talk: (dispatcher: Agent) => Promise<T>,
+): Promise<T> {
+  const dispatcher = new Agent({
+    connect: { ca: authority, servername, minVersion: 'TLSv1.3', timeout: limitMs },
+    allowH2: false,
+  })
+  try {
+    return await talk(dispatcher)
   } catch (cause) {
     if (cause instanceof JoinFailure) throw cause
+    const { message, code } = cause as NodeJS.ErrnoException
     throw new JoinFailure(
-      `${hostAndPort(place)} broke off the join (${(cause as Error).message}): try again`,
-      {
-        cause,
-      },
+      clockErrors.has(code)
+        ? wrongClock(place)
+        : `${hostAndPort(place)} broke off the join (${message}): try again`,
+      { cause },
     )
   } finally {
     await dispatcher.destroy()
@@ -83,6 +126,13 @@ interface JoinAnswer {
   readonly certificate?: string
   readonly roleCertificates?: Readonly<Record<string, string>>
   readonly temporalNamespace?: string
+}
+
+function wrongClock(place: HostsPlace): string {
+  return (
+    `this machine's clock says ${new Date().toISOString()}, and the certificate of ${hostAndPort(place)} is not valid then: ` +
+    'set the clocks of both machines by a time server, such as with chrony'
+  )
 }
 
 function unknownRole(role: string): string {

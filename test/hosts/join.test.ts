@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
+import { meshInterfaceName } from '../../src/host/network/address-plan.ts'
 import { layWire } from '../support/host-machines.ts'
 import type { Machine, Wire } from '../support/host-machines.ts'
 import { runInstance, viewOf } from '../support/instances.ts'
 import { openPublicNames } from '../support/public-names.ts'
 import { linePort, publish, untilAsleep } from '../support/published-instance.ts'
 import type { Published } from '../support/published-instance.ts'
+import { processesOf, signalAll } from '../support/processes.ts'
 import { createRoostProgram } from '../support/roost-program.ts'
 import type { RoostProgram } from '../support/roost-program.ts'
 import { startStack } from '../support/stack.ts'
@@ -191,5 +193,21 @@ describe('a further host', () => {
     rmSync(path.join(machine.dataDir, 'identity'), { recursive: true })
     assert.ok(!(await machine.join([address, token])).isHost)
     assert.match(machine.output(), /^roost: another machine has joined with this invitation: /m)
+  })
+
+  it('joins over the agent and the mesh that a killed host left behind', async () => {
+    const line = await invited('--name', 'loft')
+    assert.ok((await machine.join(line)).isHost, machine.output())
+    const mesh = meshInterfaceName(path.join(machine.dataDir, 'agent'))
+    const isInMesh = () => machine.run('ip', '-br', 'link').includes(mesh)
+    await until('it is in the mesh', isInMesh, { limitMs })
+    const supervisor = processesOf(machine.dataDir).find(({ commandLine }) => commandLine.includes(' join '))
+    // An agent that is halted keeps its port, and does not close the mesh when it is killed.
+    signalAll([machine.pidOf('agent')!], 'SIGSTOP')
+    signalAll([supervisor!.pid], 'SIGKILL')
+    rmSync(path.join(machine.dataDir, 'host.json'))
+    assert.ok(isInMesh())
+    assert.ok((await machine.join(line)).isHost, machine.output())
+    await machine.stop()
   })
 })

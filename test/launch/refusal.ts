@@ -14,9 +14,13 @@ export interface Refusal {
 /**
  * Runs a program of `src/bin` that can not start with these settings. Returns its exit code and its output.
  */
-export async function refusalOf(program: string, env: Readonly<Record<string, string>>): Promise<Refusal> {
+export async function refusalOf(
+  program: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<Refusal> {
   const options = { env: { ...process.env, ...env } }
-  return run(process.execPath, [path.join(programs, `${program}.ts`)], options).then(
+  return run(process.execPath, [path.join(programs, `${program}.ts`), ...args], options).then(
     () => assert.fail('it started'),
     (error: unknown) => error as Refusal,
   )

@@ -27,13 +27,22 @@ export interface CheckedHost {
 
 /** The checks of what a further host needs besides what every host needs. */
 export async function joinedHostChecks(host: CheckedHost, running: boolean): Promise<readonly DoctorCheck[]> {
-  const { agentPort, meshPort } = host
-  const hasAgentPort =
-    running || (await isPortFree({ host: host.ownAddress, port: agentPort }).catch(() => false))
-  const hasMeshPort = running || (await isUdpPortFree(meshPort))
   return [
     ...(await controlPlaneChecks(host)),
     tunnelCheck(),
+    ...(await hostPortChecks(host, { hasAgent: running, hasMesh: running })),
+  ]
+}
+
+/** Whether the ports of a host are free. Those that it has itself by now need not be. */
+export async function hostPortChecks(
+  { ownAddress, agentPort, meshPort }: Pick<CheckedHost, 'ownAddress' | 'agentPort' | 'meshPort'>,
+  { hasAgent, hasMesh }: { readonly hasAgent: boolean; readonly hasMesh: boolean },
+): Promise<readonly DoctorCheck[]> {
+  const hasAgentPort =
+    hasAgent || (await isPortFree({ host: ownAddress, port: agentPort }).catch(() => false))
+  const hasMeshPort = hasMesh || (await isUdpPortFree(meshPort))
+  return [
     hostPortCheck(hasAgentPort, {
       name: 'port of the agent',
       port: `TCP ${agentPort}`,

@@ -6,10 +6,11 @@ import { createServer } from 'node:tls'
 import { partNamed } from '../../../src/domain/part-name.ts'
 import { HostRole } from '../../../src/domain/host/role.ts'
 import { PlatformPart } from '../../../src/domain/platform-part.ts'
-import { JoinFailure, joinInstallation } from '../../../src/trust/join-client.ts'
+import { JoinFailure, joinInstallation, meetInstallation } from '../../../src/trust/join-client.ts'
 import { newJoinSecret } from '../../../src/trust/join-token.ts'
+import type { JoinToken } from '../../../src/trust/join-token.ts'
 import { publicKeyOf } from '../../../src/trust/kept-identity.ts'
-import { makePartAuthority } from '../../../src/trust/part-authority.ts'
+import { fingerprintOf, makePartAuthority } from '../../../src/trust/part-authority.ts'
 import { namesOf, serverTls } from '../../../src/trust/part-identity.ts'
 import { makeKey } from '../../../src/x509/key-pair.ts'
 import { identityOf } from '../../support/part-identities.ts'
@@ -23,11 +24,8 @@ describe('how a machine joins over the network', () => {
   })
   after(() => remote.close())
 
-  const join = async (
-    token: Parameters<typeof joinInstallation>[1],
-    publicKey = publicKeyOf(makeKey()),
-    place = remote.place,
-  ) => await joinInstallation(place, token, publicKey)
+  const join = async (token: JoinToken, publicKey = publicKeyOf(makeKey()), place = remote.place) =>
+    await joinInstallation(await meetInstallation(place, token), token, publicKey)
 
   it('gets a certificate for its key and the authority, and is let in with them', async () => {
     const token = await remote.invite('attic')
@@ -142,6 +140,30 @@ describe('how a machine joins over the network', () => {
     const place = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
     await assert.rejects(join(token, undefined, place), { name: 'JoinFailure' })
     assert.equal(Buffer.concat(heard).length, 0)
+    server.close()
+  })
+
+  it('meets the installation without its secret, and learns what time it is there', async () => {
+    const { fingerprint } = await remote.invite()
+    const { timeMs, ownAddress } = await meetInstallation(remote.place, { fingerprint })
+    assert.ok(Math.abs(timeMs - Date.now()) < 5_000, String(timeMs))
+    assert.equal(ownAddress, '127.0.0.1')
+  })
+
+  it('says so if its clock is not one that certificates bear', async () => {
+    const token = await remote.invite()
+    const nextYearMs = Date.now() + 365 * 86_400_000
+    const late = await makePartAuthority(nextYearMs)
+    const api = { part: PlatformPart.Api, id: 'a' }
+    const server = createServer(serverTls(await identityOf(late, api, { nowMs: nextYearMs })))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const place = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+    const fingerprint = fingerprintOf(late.chain)
+    await assert.rejects(join({ ...token, fingerprint }, undefined, place), {
+      name: 'JoinFailure',
+      message: /^this machine's clock says .+Z, and the certificate of .+ is not valid then: set the clocks /,
+    })
     server.close()
   })
 
