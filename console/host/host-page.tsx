@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { VNode } from 'preact'
+import { labelsText } from '../../src/domain/host/labels.ts'
 import { vcpusPerProcessor } from '../../src/domain/host/placement.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import { one } from '../../src/client/answers.ts'
@@ -91,6 +92,8 @@ function Present({ host }: { readonly host: Host }): VNode {
       <Room host={host} />
       <section class="card" aria-label="Facts">
         <dl class="facts card-body">
+          <Fact label="Roles">{host.roles.join(', ') || 'none'}</Fact>
+          <Fact label="Labels">{labelsText(host.labels) || 'none'}</Fact>
           <Fact label="Instances">{instancesText(host)}</Fact>
           <Fact label="Heard">
             <span title={fullTime(host.heard_at)}>{heardText(host)}</span>

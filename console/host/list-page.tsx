@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { labelsText } from '../../src/domain/host/labels.ts'
 import { vcpusPerProcessor } from '../../src/domain/host/placement.ts'
 import { who } from '../account/session.ts'
 import { NotFound } from '../frame/not-found.tsx'
@@ -13,7 +14,13 @@ const readable: ListKind<Host> = {
   title: 'Hosts',
   plural: 'hosts',
   store: hosts,
-  heads: { name: 'Name', state: 'State', about: 'Instances and room', amount: 'Version', since: 'Heard' },
+  heads: {
+    name: 'Name',
+    state: 'State',
+    about: 'Roles, instances, room, labels',
+    amount: 'Version',
+    since: 'Heard',
+  },
   cellsOf: (host) => ({
     key: host.name,
     name: host.name,
@@ -45,10 +52,12 @@ function Hosts(): VNode {
   return mayManageHosts() ? <ObjectListPage kind={kind} /> : <ObjectListPage kind={readable} />
 }
 
+/** What a host has. Labels come last, because there may be many of them, and a row shows one line. */
 function hasText(host: Host): string {
   const count = instanceCount(host)
   const { cpus, promised_vcpus: vcpus } = host
   const processors = cpus === undefined ? `${vcpus}` : `${vcpus} of ${cpus * vcpusPerProcessor}`
   const instances = `${count} ${count === 1 ? 'instance' : 'instances'}`
-  return `${instances}, ${host.promised_memory_mb} of ${host.memory_mb} MiB, ${processors} ${processors === '1' ? 'vCPU' : 'vCPUs'}`
+  const room = `${host.promised_memory_mb} of ${host.memory_mb} MiB, ${processors} ${processors === '1' ? 'vCPU' : 'vCPUs'}`
+  return [...host.roles, instances, room, labelsText(host.labels)].filter(Boolean).join(', ')
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import type { Page } from 'puppeteer-core'
 import { createToken } from '../../src/db/account/tokens.ts'
 import { TokenScope } from '../../src/domain/account/token-scope.ts'
+import { HostRole } from '../../src/domain/host/role.ts'
+import { admitHost, inviteHost } from '../../src/db/host/joining.ts'
 import { addNode, hearNode, keepLive } from '../support/accounts.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { shownText, signIn, untilShown } from '../support/console-browser.ts'
@@ -62,6 +64,21 @@ describe('the pages of the console about hosts', () => {
       await scene.open('hosts/Attic_2', 'Attic_2 has been silent since Jan 2')
       await scene.assertPresentFit('hosts/silent')
       await user.api.one('deleteInstances', { object: uuid })
+    })
+
+    it('show the roles and labels that tell it from others', async () => {
+      const invited = { hostId: 'edge', secret: 'the secret of edge', roles: [HostRole.Gateway] }
+      await inviteHost(api.database, invited)
+      await admitHost(api.database, { secret: invited.secret, keySha256: 'a key' })
+      await hearNode(api.database, { id: 'edge' })
+      await admin.api.one('labelHosts', { object: 'edge', body: { set: { zone: 'b', disk: 'nvme' } } })
+      await signIn(page, admin.token)
+      await scene.open('hosts', /edge\s+.*\s+gateway, 0 instances, .* 0 vCPUs, disk=nvme, zone=b\s/)
+      await page.locator('.cell-name a::-p-text(edge)').click()
+      await untilShown(page, /Roles\s+gateway\s+Labels\s+disk=nvme, zone=b\s/)
+      await scene.assertFit('hosts/edge', 'disk=nvme, zone=b')
+      await scene.open('hosts/local', /Roles\s+none\s+Labels\s+none\s/)
+      await readRows(api.database, { text: "delete from nodes where id = 'edge'" })
     })
 
     it('cordon one after a question, and take that back', async () => {
