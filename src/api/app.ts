@@ -49,8 +49,9 @@ import { healthzRouter } from './healthz.ts'
 import { hostsCordon } from './host/cordon.ts'
 import { hostsDelete } from './host/delete.ts'
 import { hostsExplain } from './host/explain.ts'
-import { hostsLabel } from './host/label.ts'
+import { invitationsDelete, invitationsStatus } from './host/invitations.ts'
 import { hostsInvite } from './host/invite.ts'
+import { hostsLabel } from './host/label.ts'
 import { hostsStatus } from './host/status.ts'
 import { instancesCreate } from './instance/create.ts'
 import { instancesDelete } from './instance/delete.ts'
@@ -141,6 +142,8 @@ function hostHandlers(deps: ApiDeps) {
     uncordonHosts: hostsCordon(deps, false),
     labelHosts: hostsLabel(deps),
     inviteHosts: hostsInvite(deps),
+    getHostInvitations: invitationsStatus(deps),
+    deleteHostInvitations: invitationsDelete(deps),
     deleteHosts: hostsDelete(deps),
   } satisfies Partial<{ readonly [Id in OperationId]: Handler<Operations[Id]> }>
 }

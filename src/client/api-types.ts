@@ -1988,14 +1988,46 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Status of invitations of machines
+         * @description The invitations that a machine can still join with, oldest first. Those that were used or have expired are not among them. No answer has their tokens. For administrators. To any other account it looks as if there were no invitations. One is named by the id that its host will have. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getHostInvitations"];
         put?: never;
         /**
          * Invite machines to become hosts
          * @description For administrators. Each object of the body invites one machine: `roost join <address> <token>` on it makes it a host. An invitation is good for one machine and for an hour. Only this answer has the token. Needs a token with all rights.
          */
         post: operations["inviteHosts"];
-        delete?: never;
+        /**
+         * Take invitations of machines back
+         * @description No machine can join with them any more. An invitation that a machine has used is not found; its host stays. For administrators. To any other account it looks as if there were no invitations. One is named by the id that its host will have. Needs a token with all rights.
+         */
+        delete: operations["deleteHostInvitations"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/invitations/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Status of invitations of machines
+         * @description The invitations that a machine can still join with, oldest first. Those that were used or have expired are not among them. No answer has their tokens. For administrators. To any other account it looks as if there were no invitations. One is named by the id that its host will have. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getHostInvitationsLocal"];
+        put?: never;
+        post?: never;
+        /**
+         * Take invitations of machines back
+         * @description No machine can join with them any more. An invitation that a machine has used is not found; its host stays. For administrators. To any other account it looks as if there were no invitations. One is named by the id that its host will have. Needs a token with all rights.
+         */
+        delete: operations["deleteHostInvitationsLocal"];
         options?: never;
         head?: never;
         patch?: never;
@@ -14944,6 +14976,130 @@ export interface components {
                 })[];
             };
         };
+        GetHostInvitationsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        GetHostInvitationsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id that the host will have. */
+                    name: string;
+                    /** @description What the machine will do besides running instances. */
+                    roles: "gateway"[];
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    expires_at: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id that the host will have. */
+                    name: string;
+                    /** @description What the machine will do besides running instances. */
+                    roles: "gateway"[];
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    created_at: string;
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    expires_at: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DeleteHostInvitationsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        DeleteHostInvitationsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         DeleteHostsObject: {
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
@@ -19765,6 +19921,41 @@ export interface operations {
             };
         };
     };
+    getHostInvitations: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GetHostInvitationsObject"] | components["schemas"]["GetHostInvitationsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetHostInvitationsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     inviteHosts: {
         parameters: {
             query?: never;
@@ -19785,6 +19976,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InviteHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteHostInvitations: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteHostInvitationsObject"] | components["schemas"]["DeleteHostInvitationsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteHostInvitationsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    getHostInvitationsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetHostInvitationsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    deleteHostInvitationsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteHostInvitationsAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

@@ -21,8 +21,10 @@ import { followEvents, listEvents } from './event/operations.ts'
 import { noParameters } from './fields.ts'
 import {
   cordonHosts,
+  deleteHostInvitations,
   deleteHosts,
   explainHosts,
+  getHostInvitations,
   getHosts,
   inviteHosts,
   labelHosts,
@@ -206,6 +208,8 @@ export const operations = {
   uncordonHosts,
   labelHosts,
   inviteHosts,
+  getHostInvitations,
+  deleteHostInvitations,
   deleteHosts,
 } as const satisfies Readonly<Record<string, Operation>>
 export type Operations = typeof operations

@@ -51,13 +51,23 @@ const kinds = {
   [DataKey.Tokens]: { kind: 'token', create: 'createTokens', get: 'getTokens', body: {} },
 } as const
 
+/** Invitations are in the same place of answers as hosts. */
+const invitations = {
+  kind: 'invitation',
+  create: 'inviteHosts',
+  get: 'getHostInvitations',
+  body: {},
+} as const
+const invitationsPath = '/v1/hosts/invitations'
+
 /** A kind whose objects an operation makes. */
-export type MadeKind = (typeof kinds)[keyof typeof kinds]
+export type MadeKind = (typeof kinds)[keyof typeof kinds] | typeof invitations
 
 /** The name of the host of a test's API. Hosts join; no operation makes one. */
 export const testHostName = 'local'
 
-export function kindOf({ dataKey }: Operation) {
+export function kindOf({ dataKey, path }: Pick<Operation, 'dataKey' | 'path'>) {
+  if (path === invitationsPath) return invitations
   if (dataKey === DataKey.Hosts) return { kind: 'host', get: 'getHosts' } as const
   return kinds[dataKey in kinds ? (dataKey as keyof typeof kinds) : DataKey.Instances]
 }

@@ -6,7 +6,7 @@ import { explain } from '../instance/explain-command.ts'
 import { labelsText } from '../../domain/host/labels.ts'
 import type { LabelChange } from '../../domain/host/labels.ts'
 import { CommandFailure } from '../command-failure.ts'
-import { ageText } from '../output.ts'
+import { ageText, spanText } from '../output.ts'
 import type { Column } from '../output.ts'
 import { collected, queryOf, tellEach, usage } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
@@ -29,6 +29,19 @@ export function addHostCommands({ program, session }: CommandLine): void {
       collected,
     )
     .action(async (options: InviteOptions) => invite(await session(), options))
+  host
+    .command('invitations [names...]')
+    .description('list the invitations with which a machine can still join')
+    .action(async (names: readonly string[]) => listInvitations(await session(), names))
+  host
+    .command('uninvite <names...>')
+    .description('take invitations back, so that no machine can join with them')
+    .action(async (names: readonly string[]) => {
+      const open = await session()
+      const body = names.map((one) => ({ name: one }))
+      const answer = await open.client.DELETE('/v1/hosts/invitations', { body })
+      tellEach(open, entriesOf(answer), (entry) => `the invitation of ${entry.name} is taken back`)
+    })
   host
     .command('list [hosts...]')
     .alias('ls')
@@ -80,6 +93,18 @@ async function invite(session: Session, { name, role }: InviteOptions): Promise<
   const made = one(await session.client.POST('/v1/hosts/invitations', { body }))
   session.tell(`Run this on the new machine, in a checkout of Roost, before ${made.expires_at}:`)
   session.answer({ json: made, text: `npx roost join ${made.address} ${made.token}` })
+}
+
+async function listInvitations(session: Session, names: readonly string[]): Promise<void> {
+  const nowMs = Date.now()
+  const shape: readonly Column<Entry<'GetHostInvitationsAnswer'>>[] = [
+    { title: 'NAME', text: ({ name }) => name, shrinks: true },
+    { title: 'ROLES', text: ({ roles: all }) => all.join(', ') || '-' },
+    { title: 'AGE', text: ({ created_at: at }) => ageText(at, nowMs) },
+    { title: 'EXPIRES IN', text: ({ expires_at: at }) => spanText(Date.parse(at) - nowMs) },
+  ]
+  const params = { query: queryOf(names) }
+  session.list(succeeded(await session.client.GET('/v1/hosts/invitations', { params })), shape)
 }
 
 async function label(session: Session, name: string, changes: readonly string[]): Promise<void> {

@@ -8,6 +8,7 @@ import {
   invitation,
   invitationBody,
   labelBody,
+  openInvitation,
   removedHost,
 } from './responses.ts'
 
@@ -123,6 +124,49 @@ export const inviteHosts = defineOperation({
   description:
     'For administrators. Each object of the body invites one machine: `roost join <address> <token>` on it makes it a host. ' +
     'An invitation is good for one machine and for an hour. Only this answer has the token.',
+})
+
+const invitationsForAdministrators =
+  'For administrators. To any other account it looks as if there were no invitations. One is named by the id that its host will have.'
+
+export const getHostInvitations = defineOperation({
+  id: 'getHostInvitations',
+  method: 'GET',
+  path: '/v1/hosts/invitations',
+  localPath: '/v1/hosts/invitations/{object}',
+  scope: Scope.ObjectsOrAll,
+  identifiedBy: ['name'],
+  tokenScopes: [TokenScope.Read],
+  withinServices: false,
+  place: 'host invitation status arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Hosts,
+  entry: openInvitation,
+  summary: 'Status of invitations of machines',
+  description:
+    'The invitations that a machine can still join with, oldest first. Those that were used or have expired are not among them. ' +
+    `No answer has their tokens. ${invitationsForAdministrators}`,
+})
+
+export const deleteHostInvitations = defineOperation({
+  id: 'deleteHostInvitations',
+  method: 'DELETE',
+  path: '/v1/hosts/invitations',
+  localPath: '/v1/hosts/invitations/{object}',
+  scope: Scope.Objects,
+  identifiedBy: ['name'],
+  tokenScopes: noScopeSuffices,
+  withinServices: false,
+  place: 'host invitation removal arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Hosts,
+  entry: removedHost,
+  summary: 'Take invitations of machines back',
+  description:
+    'No machine can join with them any more. An invitation that a machine has used is not found; its host stays. ' +
+    invitationsForAdministrators,
 })
 
 export const deleteHosts = defineOperation({

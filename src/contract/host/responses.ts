@@ -113,4 +113,13 @@ export const invitation = closed({
   expires_at: timestampField,
 })
 
+/** An invitation that waits for its machine. `status` is left out if all of them are listed. */
+export const openInvitation = closed({
+  status: Type.Optional(statusSuccess),
+  name: Type.String({ description: 'The id that the host will have.' }),
+  roles: Type.Array(role, { description: 'What the machine will do besides running instances.' }),
+  created_at: timestampField,
+  expires_at: timestampField,
+})
+
 export const removedHost = closed({ status: statusSuccess, name: hostName })

@@ -48,6 +48,38 @@ export async function inviteHost(
   })
 }
 
+/** An invitation that waits for its machine. */
+export interface OpenInvitation extends Invitation {
+  readonly roles: readonly HostRole[]
+  readonly createdAt: Date
+}
+
+/** The invitations that a machine can still join with, in the order in which they were made. */
+export async function openInvitations({ db }: Database): Promise<readonly OpenInvitation[]> {
+  return await db
+    .selectFrom('hostInvitations')
+    .select(['hostId', 'roles', 'createdAt', 'expiresAt'])
+    .where('usedAt', 'is', null)
+    .where('expiresAt', '>', now)
+    .orderBy('createdAt')
+    .orderBy('hostId')
+    .execute()
+}
+
+/**
+ * Takes an open invitation back: no machine can join with it any more. Returns false if there is none for
+ * this id. A host that has joined stays.
+ */
+export async function takeInvitationBack({ db }: Database, hostId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('hostInvitations')
+    .where('hostId', '=', hostId)
+    .where('usedAt', 'is', null)
+    .where('expiresAt', '>', now)
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
 /** The ids that no further machine may get. A released id waits for a machine, so it is free. */
 async function takenIds(db: Db): Promise<ReadonlySet<string>> {
   const nodes = await db.selectFrom('nodes').select('id').where('agentSecret', '<>', releasedSecret).execute()

@@ -53,6 +53,8 @@ const ofAccount = new Set([
   'cordonHosts',
   'uncordonHosts',
   'labelHosts',
+  'getHostInvitations',
+  'deleteHostInvitations',
   'deleteHosts',
 ])
 

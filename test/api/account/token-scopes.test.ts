@@ -92,6 +92,8 @@ const permitted: Readonly<Record<OperationId, readonly TokenScope[]>> = {
   uncordonHosts: [],
   labelHosts: [],
   inviteHosts: [],
+  getHostInvitations: [Read, Operate],
+  deleteHostInvitations: [],
   deleteHosts: [],
 }
 

@@ -91,6 +91,8 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   uncordonHosts: nothing,
   labelHosts: nothing,
   inviteHosts: nothing,
+  getHostInvitations: nothing,
+  deleteHostInvitations: nothing,
   deleteHosts: nothing,
 }
 
