@@ -2665,6 +2665,8 @@ export interface components {
                         /** @description True: the rollout brings it in. False: it is of the old version, as the way back. */
                         is_new: boolean;
                     };
+                    /** @description The host on which it is placed. Administrators only. */
+                    host?: string;
                     private_fqdn?: string;
                     private_ip?: string;
                     network_interfaces?: {
@@ -2881,6 +2883,8 @@ export interface components {
                         /** @description True: the rollout brings it in. False: it is of the old version, as the way back. */
                         is_new: boolean;
                     };
+                    /** @description The host on which it is placed. Administrators only. */
+                    host?: string;
                     private_fqdn?: string;
                     private_ip?: string;
                     network_interfaces?: {
@@ -14990,7 +14994,7 @@ export interface components {
                     /** @description The id that the host will have. */
                     name: string;
                     /** @description What the machine will do besides running instances. */
-                    roles: "gateway"[];
+                    roles: ("gateway" | "api" | "worker")[];
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -15017,7 +15021,7 @@ export interface components {
                     /** @description The id that the host will have. */
                     name: string;
                     /** @description What the machine will do besides running instances. */
-                    roles: "gateway"[];
+                    roles: ("gateway" | "api" | "worker")[];
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.

@@ -47,7 +47,8 @@ async function presenter(
   const volumes = await attachedVolumes(deps.database, rows)
   const masters = await mastersOf(deps.database, rows)
   const usage = metrics ? await usageOf(deps, call, rows) : undefined
-  const view = { developer: call.identity.developer, nowMs: deps.nowMs() }
+  const { developer, admin } = call.identity
+  const view = { developer, admin, nowMs: deps.nowMs() }
   return (row: InstanceRow) => {
     const used = usage?.get(row.uuid)
     const env = openEnv(deps.secretBox, row)

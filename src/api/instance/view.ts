@@ -20,6 +20,7 @@ type Details = OperationEntry<typeof getInstances>
 export interface InstanceView {
   readonly env: Readonly<Record<string, string>>
   readonly developer: boolean
+  readonly admin: boolean
   readonly nowMs: number
   /** The service to which the instance is attached. It is absent if there is none. */
   readonly service?: AttachedService
@@ -62,6 +63,7 @@ export function presentInstance(row: InstanceRow, view: InstanceView): Details {
     volumes: presentMount(row, view.volume),
     ...(view.master === undefined ? {} : { clone_of: { ...view.master } }),
     ...presentRollout(row),
+    ...(view.admin ? { host: row.nodeId } : {}),
     private_fqdn: privateFqdn(row),
     private_ip: row.privateIp,
     network_interfaces: [presentNetwork(row, view.usage)],

@@ -29,16 +29,20 @@ export function addListCommands({ program, session }: CommandLine): void {
 
 async function list(session: Session, names: readonly string[]): Promise<void> {
   const nowMs = Date.now()
+  const found = await instances(session, names)
+  // Only administrators are told of hosts, and it says nothing where all instances are on the same one.
+  const hasHosts = new Set(found.map(({ host }) => host)).size > 1
   const shape: readonly Column<Instance>[] = [
     { title: 'NAME', text: ({ name }) => name, shrinks: true },
     { title: 'STATE', text: stateText },
     { title: 'IMAGE', text: ({ image = '' }) => shortImage(image), shrinks: true },
     { title: 'MEMORY', text: ({ memory_mb: memory }) => `${memory} MiB` },
+    ...(hasHosts ? [{ title: 'HOST', text: ({ host = '' }: Instance) => host }] : []),
     { title: 'ADDRESS', text: ({ private_ip: address = '' }) => address },
     { title: 'DOMAINS', text: domainsText, shrinks: true },
     { title: 'AGE', text: ({ created_at: at }) => ageText(at, nowMs) },
   ]
-  session.list(await instances(session, names), shape)
+  session.list(found, shape)
 }
 
 async function instances(

@@ -166,6 +166,7 @@ export const instanceDetails = closed({
       { description: 'The rollout that brings it in or keeps it; only where one does.' },
     ),
   ),
+  host: Type.Optional(Type.String({ description: 'The host on which it is placed. Administrators only.' })),
   private_fqdn: Type.Optional(Type.String()),
   private_ip: Type.Optional(Type.String()),
   network_interfaces: Type.Optional(Type.Array(networkInterface)),
