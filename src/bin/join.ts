@@ -1,7 +1,9 @@
 import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
-import { HostRole } from '../domain/host/role.ts'
+import { HostRole, certifiedRoles } from '../domain/host/role.ts'
+import type { CertifiedRole } from '../domain/host/role.ts'
 import { hostAndPort } from '../domain/host-and-port.ts'
 import { meshInterfaceName } from '../host/network/address-plan.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
@@ -117,28 +119,30 @@ async function join(settings: Settings, address: string, text: string): Promise<
   await requireFitness(settings, met)
   const directory = identityDirectory(settings.dataDir)
   const key = await keptKey(directory)
-  const { certificate, roleCertificates, authority, ...told } = await joinInstallation(
-    met,
-    token,
-    publicKeyOf(key),
-  )
+  // The roles are known after the join alone. Until then the keys of their parts are beside that of the agent.
+  const pending = (role: CertifiedRole): string => path.join(directory, role)
+  const roleKeys = new Map<CertifiedRole, string>()
+  for (const role of certifiedRoles) roleKeys.set(role, await keptKey(pending(role)))
+  const { certificate, roleCertificates, authority, ...told } = await joinInstallation(met, token, {
+    publicKey: publicKeyOf(key),
+    rolePublicKeys: Object.fromEntries([...roleKeys].map(([role, one]) => [role, publicKeyOf(one)])),
+  })
   await keepIdentity(directory, { certificate, authority })
   for (const [role, one] of roleCertificates) {
-    const place = roleDirectory(role, settings)
-    if (place !== undefined) await placeIdentity(place, { key, certificate: one, authority })
+    const own = { key: roleKeys.get(role)!, certificate: one, authority }
+    await placeIdentity(roleDirectory(role, settings), own)
   }
-  const roles = roleCertificates.map(([role]) => role)
-  const joined = { ...told, roles, controlPlane: hostAndPort(place) }
+  const joined = { ...told, controlPlane: hostAndPort(place) }
   await writeJoinedHost(settings.dataDir, joined)
+  for (const role of certifiedRoles) await rm(pending(role), { recursive: true })
   return joined
 }
 
-/** Where the part of a role reads what it shows. An API issues its own certificates. */
-function roleDirectory(role: HostRole, { dataDir, gatewayDir }: Settings): string | undefined {
+/** Where the part of a role reads what it shows. */
+function roleDirectory(role: CertifiedRole, { dataDir, gatewayDir }: Settings): string {
   const directories = {
     [HostRole.Gateway]: gatewayIdentityDirectory(gatewayDir),
     [HostRole.Worker]: workerIdentityDirectory(dataDir),
-    [HostRole.Api]: undefined,
   }
   return directories[role]
 }

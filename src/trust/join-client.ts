@@ -3,8 +3,8 @@ import { connect as connectTls } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import { Agent, request } from 'undici'
 import { hostAndPort } from '../domain/host-and-port.ts'
-import { isHostRole } from '../domain/host/role.ts'
-import type { HostRole } from '../domain/host/role.ts'
+import { certifiedRoles, isHostRole } from '../domain/host/role.ts'
+import type { CertifiedRole, HostRole } from '../domain/host/role.ts'
 import { kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { JoinToken } from './join-token.ts'
@@ -23,8 +23,9 @@ export interface HostsPlace {
 export interface Joined {
   readonly hostId: string
   readonly certificate: string
-  /** The roles of this machine, and the certificate of the part that each of them adds. */
-  readonly roleCertificates: readonly (readonly [HostRole, string])[]
+  readonly roles: readonly HostRole[]
+  /** The certificates of the parts that roles add. */
+  readonly roleCertificates: readonly (readonly [CertifiedRole, string])[]
   readonly authority: string
   readonly temporalNamespace: string
   /** The address of this machine from which it reached the control plane. */
@@ -36,6 +37,12 @@ export interface MetInstallation extends Pick<Joined, 'authority' | 'ownAddress'
   readonly place: HostsPlace
   /** What time it is there. NaN if it does not tell. */
   readonly timeMs: number
+}
+
+/** The public keys of a machine that joins, in PEM: that of its agent, and those of all parts that it may get. */
+export interface PublicKeys {
+  readonly publicKey: string
+  readonly rolePublicKeys: Readonly<Partial<Record<CertifiedRole, string>>>
 }
 
 const limitMs = 10_000
@@ -69,25 +76,33 @@ export async function meetInstallation(
 export async function joinInstallation(
   met: Pick<MetInstallation, 'place' | 'authority' | 'ownAddress'>,
   { secret }: Pick<JoinToken, 'secret'>,
-  publicKey: string,
+  keys: PublicKeys,
 ): Promise<Joined> {
   return await converse(met, async (dispatcher) => {
     const answer = await request(joinUrl(met.place), {
       dispatcher,
       method: 'POST',
       headers: { host: servername, 'content-type': 'application/json' },
-      body: JSON.stringify({ secret, publicKey }),
+      body: JSON.stringify({ secret, ...keys }),
       signal: AbortSignal.timeout(limitMs),
     })
     const body = (await answer.body.json()) as JoinAnswer
     if (answer.statusCode !== 200) throw new JoinFailure(String(body.message))
-    const { hostId = '', certificate = '', temporalNamespace = '' } = body
-    const roleCertificates = Object.entries(body.roleCertificates ?? {}).map(([role, one]) => {
-      if (!isHostRole(role)) throw new JoinFailure(unknownRole(role))
-      return [role, one] as const
-    })
+    const { hostId = '', certificate = '', temporalNamespace = '', roles = [] } = body
+    for (const role of roles) if (!isHostRole(role)) throw new JoinFailure(unknownRole(role))
     const { authority, ownAddress } = met
-    return { hostId, certificate, roleCertificates, temporalNamespace, authority, ownAddress }
+    return {
+      hostId,
+      roles: roles.filter(isHostRole),
+      certificate,
+      roleCertificates: certifiedRoles.flatMap((role) => {
+        const one = body.roleCertificates?.[role]
+        return one === undefined ? [] : [[role, one] as const]
+      }),
+      temporalNamespace,
+      authority,
+      ownAddress,
+    }
   })
 }
 
@@ -124,7 +139,8 @@ interface JoinAnswer {
   readonly message?: string
   readonly hostId?: string
   readonly certificate?: string
-  readonly roleCertificates?: Readonly<Record<string, string>>
+  readonly roles?: readonly string[]
+  readonly roleCertificates?: Readonly<Partial<Record<string, string>>>
   readonly temporalNamespace?: string
 }
 

@@ -10,7 +10,8 @@ import { createRegistryPass } from '../../src/api/remote/registry-pass.ts'
 import { controlSettingsFor } from '../../src/api/remote/control-settings.ts'
 import { createRemoteServer } from '../../src/api/remote/remote-server.ts'
 import { admitHost, inviteHost, joinedMachines } from '../../src/db/host/joining.ts'
-import type { HostRole } from '../../src/domain/host/role.ts'
+import { certifiedRoles } from '../../src/domain/host/role.ts'
+import type { CertifiedRole, HostRole } from '../../src/domain/host/role.ts'
 import { keyFileNames } from '../../src/domain/host/control-role.ts'
 import type { ControlSettings } from '../../src/domain/host/control-role.ts'
 import { PlatformPart } from '../../src/domain/platform-part.ts'
@@ -20,6 +21,7 @@ import { readJoinToken } from '../../src/trust/join-token.ts'
 import type { JoinToken } from '../../src/trust/join-token.ts'
 import { makePartAuthority, readPublicKey } from '../../src/trust/part-authority.ts'
 import { publicKeyOf } from '../../src/trust/kept-identity.ts'
+import { makeKey } from '../../src/x509/key-pair.ts'
 import type { KeyPairPem } from '../../src/x509/key-pair.ts'
 import { startTestApi } from './api-server.ts'
 import type { TestApi, TestUser } from './api-server.ts'
@@ -40,6 +42,8 @@ export interface RemoteApi {
   invite(name?: string, roles?: readonly HostRole[]): Promise<JoinToken>
   /** Has a machine join under this id, and returns what its agent shows. */
   joined(hostId: string, roles?: readonly HostRole[]): Promise<PartIdentity>
+  /** What the part of a machine shows that it told a key for when it joined, whether it has the role or not. */
+  partOf(hostId: string, role: CertifiedRole): Promise<PartIdentity>
   /** Resolves with a connection that is open. */
   connect(identity?: Partial<PartIdentity>, options?: ConnectionOptions): Promise<TLSSocket>
   /** Closes the listener for hosts alone. */
@@ -83,6 +87,7 @@ export async function startRemoteApi(): Promise<RemoteApi> {
   await once(server, 'listening')
   const place = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
   const admin = await api.addUser({ admin: true })
+  const roleKeys = new Map<string, string>()
   let closing: Promise<void> | undefined
   const closeRemote = async (graceMs: number) => await (closing ??= close(graceMs))
   return {
@@ -102,8 +107,15 @@ export async function startRemoteApi(): Promise<RemoteApi> {
       const identity = await identityOf(authority, { part: PlatformPart.Agent, id: hostId })
       const secret = `the secret of ${hostId} ${Math.random()}`
       await inviteHost(database, { hostId, secret, roles })
-      await admitHost(database, { secret, keySha256: keySha256Of(identity) })
+      const made = certifiedRoles.map((role) => [role, makeKey()] as const)
+      for (const [role, key] of made) roleKeys.set(`${role} of ${hostId}`, key)
+      const hashes = Object.fromEntries(made.map(([role, key]) => [role, keySha256Of({ key })]))
+      await admitHost(database, { secret, keySha256: keySha256Of(identity), roleKeys: hashes })
       return identity
+    },
+    async partOf(hostId, role) {
+      const key = roleKeys.get(`${role} of ${hostId}`)
+      return await identityOf(authority, { part: role, id: hostId }, { ...(key !== undefined && { key }) })
     },
     connect: async (identity = {}, options = {}) => await connected(place, authority, { identity, options }),
     async close() {

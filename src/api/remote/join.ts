@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { admitHost } from '../../db/host/joining.ts'
 import { isJsonObject } from '../../domain/json-text.ts'
-import type { HostRole } from '../../domain/host/role.ts'
+import { certifiedRoles, isCertified } from '../../domain/host/role.ts'
 import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 import { issuePartCertificate, readPublicKey, UnusablePublicKey } from '../../trust/part-authority.ts'
@@ -25,24 +25,27 @@ const maxSecretCharacters = 200
 
 /** Answers a machine that shows the secret of an invitation and its public key. */
 export async function answerJoin(deps: JoinDeps, body: unknown): Promise<JoinAnswer> {
-  const { secret, publicKey } = isJsonObject(body) ? body : {}
-  const isSound =
-    typeof secret === 'string' &&
-    secret.length <= maxSecretCharacters &&
-    typeof publicKey === 'string' &&
-    publicKey.length <= maxKeyCharacters
-  const keySha256 = isSound ? keyHashOf(publicKey) : undefined
-  if (!isSound || keySha256 === undefined) return refusal(400, 'the request to join is malformed')
-  const admission = await admitHost(deps.database, { secret, keySha256 })
+  const { secret, publicKey, rolePublicKeys = {} } = isJsonObject(body) ? body : {}
+  if (typeof secret !== 'string' || secret.length > maxSecretCharacters || !isJsonObject(rolePublicKeys))
+    return malformed
+  const agent = soundKey(publicKey)
+  // A later version may send keys for roles that there are not yet.
+  const keys = new Map(certifiedRoles.map((role) => [role, soundKey(rolePublicKeys[role])]))
+  if (agent === undefined) return malformed
+  const roleKeys = Object.fromEntries([...keys].flatMap(([role, key]) => (key ? [[role, key.sha256]] : [])))
+  const admission = await admitHost(deps.database, { secret, keySha256: agent.sha256, roleKeys })
   if (!admission.ok) return refusal(403, refusals[admission.refusal])
   const { hostId, roles } = admission
-  const certificate = await certificateFor(deps, { part: PlatformPart.Agent, id: hostId }, publicKey)
+  const certificate = await certificateFor(deps, { part: PlatformPart.Agent, id: hostId }, agent.pem)
   const ofRoles = await Promise.all(
-    roles.map(async (role) => [role, await certificateFor(deps, { part: role, id: hostId }, publicKey)]),
+    roles.filter(isCertified).map(async (role) => {
+      const key = keys.get(role)
+      return key ? [[role, await certificateFor(deps, { part: role, id: hostId }, key.pem)] as const] : []
+    }),
   )
-  const roleCertificates = Object.fromEntries(ofRoles) as Partial<Record<HostRole, string>>
+  const roleCertificates = Object.fromEntries(ofRoles.flat())
   const { temporalNamespace } = deps
-  return { status: 200, body: { hostId, certificate, roleCertificates, temporalNamespace } }
+  return { status: 200, body: { hostId, roles, certificate, roleCertificates, temporalNamespace } }
 }
 
 /** Issues the next certificate of a part for the key that its machine has. */
@@ -57,17 +60,22 @@ export async function certificateFor(
 const refusals = {
   unknown: 'there is no such invitation: `roost host invite` prints a new one',
   expired: 'the invitation has expired, it was good for an hour: `roost host invite` prints a new one',
+  'no-key':
+    'the invitation gives this machine a role that its version of Roost does not have: install the version of the control plane',
   used: 'another machine has joined with this invitation: `roost host invite` prints one for each machine',
 } as const
+
+const malformed = refusal(400, 'the request to join is malformed')
 
 function refusal(status: number, message: string): JoinAnswer {
   return { status, body: { message } }
 }
 
-/** The hash of a public key in PEM. Undefined if no certificate can be issued for it. */
-function keyHashOf(publicKey: string): string | undefined {
+/** A public key in PEM and its hash. Undefined if it is none for which a certificate can be issued. */
+function soundKey(pem: unknown): { readonly pem: string; readonly sha256: string } | undefined {
+  if (typeof pem !== 'string' || pem.length > maxKeyCharacters) return undefined
   try {
-    return keyHash(readPublicKey(publicKey).export({ format: 'der', type: 'spki' }))
+    return { pem, sha256: keyHash(readPublicKey(pem).export({ format: 'der', type: 'spki' })) }
   } catch (error) {
     if (error instanceof UnusablePublicKey) return undefined
     throw error

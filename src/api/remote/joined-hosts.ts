@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { TLSSocket } from 'node:tls'
 import type { JoinedMachine } from '../../db/host/joining.ts'
-import { hasPart } from '../../domain/host/role.ts'
 import { isBesideId } from '../../domain/part-name.ts'
+import { isCertified } from '../../domain/host/role.ts'
 import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 import { peerOf } from '../../trust/part-identity.ts'
@@ -14,7 +14,7 @@ type Machines = ReadonlyMap<string, JoinedMachine>
 
 /** The part behind a connection. */
 export interface ConnectedPart extends PartName {
-  /** The hash of the public key with which its host joined. */
+  /** The hash of its public key, which its host told when it joined. */
   readonly keySha256: string
 }
 
@@ -61,7 +61,7 @@ export class JoinedHosts {
 
   #admits({ part, id, keySha256 }: ConnectedPart): boolean {
     const machine = this.#machines?.get(id)
-    return machine !== undefined && machine.keySha256 === keySha256 && hasPart(machine.roles, part)
+    return machine !== undefined && keyOf(machine, part) === keySha256
   }
 
   /**
@@ -90,7 +90,14 @@ export class JoinedHosts {
   }
 }
 
-/** The hash under which the key of a machine is kept. `spki` is the public key in DER. */
+/** The key with which a part of this machine is known. Undefined if the machine does not have such a part. */
+function keyOf({ keySha256, roles, roleKeys }: JoinedMachine, part: PlatformPart): string | undefined {
+  if (part === PlatformPart.Agent) return keySha256
+  const role = roles.filter(isCertified).find((one) => one === part)
+  return role === undefined ? undefined : roleKeys[role]
+}
+
+/** The hash under which the key of a part is kept. `spki` is the public key in DER. */
 export function keyHash(spki: Buffer): string {
   return createHash('sha256').update(spki).digest('hex')
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { hasPart } from '../../domain/host/role.ts'
-import type { HostRole } from '../../domain/host/role.ts'
-import { PlatformPart } from '../../domain/platform-part.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { HostRole, isCertified } from '../../domain/host/role.ts'
+import type { RoleKeys } from '../../domain/host/role.ts'
 import type { Database } from '../database.ts'
 import { takeLock } from '../locks.ts'
 import { json } from '../postgres-client.ts'
@@ -105,15 +105,21 @@ function freeId(taken: ReadonlySet<string>): string {
 
 export type Admission =
   | { readonly ok: true; readonly hostId: string; readonly roles: readonly HostRole[] }
-  | { readonly ok: false; readonly refusal: 'unknown' | 'expired' | 'used' }
+  | { readonly ok: false; readonly refusal: 'unknown' | 'expired' | 'used' | 'no-key' }
+
+/** The hashes of the public keys of a machine: that of its agent, and those of the parts of its roles. */
+export interface MachineKeys {
+  readonly keySha256: string
+  readonly roleKeys: RoleKeys
+}
 
 /**
- * Admits the machine with this public key. A secret admits one machine, which may ask again with the same
- * key, because it may not have received the answer.
+ * Admits the machine with these keys. A secret admits one machine, which may ask again with the same keys,
+ * because it may not have received the answer. Of the keys of roles, those of its own roles are kept.
  */
 export async function admitHost(
   { db }: Database,
-  asked: { readonly secret: string; readonly keySha256: string },
+  asked: Pick<MachineKeys, 'keySha256'> & Partial<MachineKeys> & { readonly secret: string },
 ): Promise<Admission> {
   const { keySha256 } = asked
   return await db.transaction().execute(async (db): Promise<Admission> => {
@@ -132,8 +138,13 @@ export async function admitHost(
     if (found === undefined) return { ok: false, refusal: 'unknown' }
     if (found.expired) return { ok: false, refusal: 'expired' }
     const { hostId, roles, secretSha256, usedByKey } = found
-    if (usedByKey !== null)
-      return usedByKey === keySha256 ? { ok: true, hostId, roles } : { ok: false, refusal: 'used' }
+    const roleKeys = keysOf(roles, asked.roleKeys ?? {})
+    if (roles.some((role) => isCertified(role) && roleKeys[role] === undefined))
+      return { ok: false, refusal: 'no-key' }
+    if (usedByKey !== null) {
+      const isSame = await hasKeys(db, hostId, { keySha256, roleKeys })
+      return isSame ? { ok: true, hostId, roles } : { ok: false, refusal: 'used' }
+    }
     await db
       .updateTable('hostInvitations')
       .set({ usedAt: now, usedByKey: keySha256 })
@@ -141,25 +152,43 @@ export async function admitHost(
       .execute()
     await db
       .insertInto('joinedHosts')
-      .values({ hostId, keySha256, roles: json(roles) })
+      .values({ hostId, keySha256, roles: json(roles), roleKeys: json(roleKeys) })
       .onConflict((conflict) =>
-        conflict.column('hostId').doUpdateSet({ keySha256, roles: json(roles), joinedAt: now }),
+        conflict
+          .column('hostId')
+          .doUpdateSet({ keySha256, roles: json(roles), roleKeys: json(roleKeys), joinedAt: now }),
       )
       .execute()
     return { ok: true, hostId, roles }
   })
 }
 
+function keysOf(roles: readonly HostRole[], keys: RoleKeys): RoleKeys {
+  const known = roles.filter(isCertified).map((role) => [role, keys[role]])
+  return Object.fromEntries(known.filter(([, key]) => key !== undefined)) as RoleKeys
+}
+
+/** Whether the host has joined with these keys, and has them still. */
+async function hasKeys(db: Db, hostId: string, keys: MachineKeys): Promise<boolean> {
+  const found = await db
+    .selectFrom('joinedHosts')
+    .select(['keySha256', 'roleKeys'])
+    .where('hostId', '=', hostId)
+    .executeTakeFirst()
+  return found !== undefined && isDeepStrictEqual({ ...found }, { ...keys })
+}
+
 /** A machine that joined, as it is known by its certificates. */
-export interface JoinedMachine {
-  /** The hash of its public key. */
-  readonly keySha256: string
+export interface JoinedMachine extends MachineKeys {
   readonly roles: readonly HostRole[]
 }
 
 /** Each machine that joined and was not removed, by host. */
 export async function joinedMachines({ db }: Database): Promise<ReadonlyMap<string, JoinedMachine>> {
-  const rows = await db.selectFrom('joinedHosts').select(['hostId', 'keySha256', 'roles']).execute()
+  const rows = await db
+    .selectFrom('joinedHosts')
+    .select(['hostId', 'keySha256', 'roles', 'roleKeys'])
+    .execute()
   return new Map(rows.map(({ hostId, ...machine }) => [hostId, machine]))
 }
 
@@ -168,6 +197,7 @@ export interface JoinedGateway {
   readonly hostId: string
   /** Where the agent of its machine is. */
   readonly agentUrl: string
+  /** The hash of its own public key. */
   readonly keySha256: string
 }
 
@@ -176,11 +206,14 @@ export async function joinedGateways({ db }: Database): Promise<readonly JoinedG
   const rows = await db
     .selectFrom('joinedHosts')
     .innerJoin('nodes', 'nodes.id', 'joinedHosts.hostId')
-    .select(['hostId', 'agentUrl', 'keySha256', 'roles'])
+    .select(['hostId', 'agentUrl', 'roleKeys'])
     .orderBy('joinedAt')
     .orderBy('hostId')
     .execute()
-  return rows.filter(({ roles }) => hasPart(roles, PlatformPart.Gateway))
+  return rows.flatMap(({ roleKeys, ...place }) => {
+    const keySha256 = roleKeys[HostRole.Gateway]
+    return keySha256 === undefined ? [] : [{ ...place, keySha256 }]
+  })
 }
 
 /** The ids of machines that are invited, or joined and were never heard of. They are not among the hosts. */

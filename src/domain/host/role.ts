@@ -9,6 +9,13 @@ export const HostRole = {
 } as const
 export type HostRole = (typeof HostRole)[keyof typeof HostRole]
 
+/** The roles whose parts get a certificate with the join. An API has the authority and issues its own. */
+export const certifiedRoles = [HostRole.Gateway, HostRole.Worker] as const
+export type CertifiedRole = (typeof certifiedRoles)[number]
+
+/** The hashes of the public keys of the parts that roles add. */
+export type RoleKeys = Readonly<Partial<Record<CertifiedRole, string>>>
+
 export const hostRoles: readonly HostRole[] = Object.values(HostRole)
 
 export function isHostRole(value: unknown): value is HostRole {
@@ -23,4 +30,8 @@ export function hasPart(roles: readonly HostRole[], part: PartName['part']): boo
 /** Whether one of these roles needs PostgreSQL and Temporal that other machines reach. */
 export function isControlRole(role: HostRole): boolean {
   return role === HostRole.Api || role === HostRole.Worker
+}
+
+export function isCertified(role: HostRole): role is CertifiedRole {
+  return certifiedRoles.some((one) => one === role)
 }

@@ -45,7 +45,7 @@ describe('machines that joined with an API or a worker', () => {
     assert.equal((await ask('GET /internal/nodes/h4/control-plane', plain)).status, 403)
     for (const identity of [withWorker, plain])
       assert.equal((await ask('GET /internal/nodes/h2/control-plane', identity)).status, 403)
-    const worker = await named(PlatformPart.Worker, 'h3', withWorker)
+    const worker = await remote.partOf('h3', HostRole.Worker)
     assert.equal((await ask('GET /internal/nodes/h3/control-plane', worker)).status, 403)
   })
 
@@ -58,7 +58,7 @@ describe('machines that joined with an API or a worker', () => {
   })
 
   it('renew the certificate of their worker, and reach nothing else by it', async () => {
-    const worker = await named(PlatformPart.Worker, 'h3', withWorker)
+    const worker = await remote.partOf('h3', HostRole.Worker)
     const { status, json } = await ask(`POST ${workerRenewalPath}`, worker)
     assert.equal(status, 200)
     assert.match(json, /BEGIN CERTIFICATE/)
@@ -69,7 +69,9 @@ describe('machines that joined with an API or a worker', () => {
       'GET /v2/',
     ]
     for (const line of others) assert.equal((await ask(line, worker)).status, 403, line)
-    const pretender = await named(PlatformPart.Worker, 'h4', plain)
+    const stolen = await named(PlatformPart.Worker, 'h3', withWorker)
+    assert.equal((await ask(`POST ${workerRenewalPath}`, stolen)).status, 401, 'with the key of its agent')
+    const pretender = await remote.partOf('h4', HostRole.Worker)
     assert.equal((await ask(`POST ${workerRenewalPath}`, pretender)).status, 401)
   })
 
@@ -77,14 +79,14 @@ describe('machines that joined with an API or a worker', () => {
     const line = `POST ${gatewayCountsPath}`
     const body = { services: [service] }
     const api = await named(PlatformPart.Api, besideId())
-    const worker = await named(PlatformPart.Worker, 'h3', withWorker)
+    const worker = await remote.partOf('h3', HostRole.Worker)
     for (const identity of [api, worker]) {
       const { status, json } = await ask(line, identity, body)
       assert.deepEqual([status, JSON.parse(json)], [200, { gateways: [] }])
     }
     assert.equal((await ask(line, api, { services: ['no uuid'] })).status, 400)
     assert.equal((await ask('GET /internal/gateway/routes', api)).status, 403)
-    for (const identity of [plain, await named(PlatformPart.Gateway, 'h3', withWorker)])
+    for (const identity of [plain, await remote.partOf('h3', HostRole.Gateway)])
       assert.notEqual((await ask(line, identity, body)).status, 200)
     assert.equal((await ask(line, await named(PlatformPart.Api, 'h4', plain), body)).status, 401)
     const response = await fetch(new URL(gatewayCountsPath, remote.api.url), {

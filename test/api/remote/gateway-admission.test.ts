@@ -18,7 +18,7 @@ const cutLimitMs = 5_000
 
 describe('the gateway of a machine that joined', () => {
   let remote: RemoteApi
-  /** What agent and gateway of the machine with the role show. They have one key. */
+  /** What agent and gateway of the machine with the role show. Each has a key of its own. */
   let agent: PartIdentity
   let gateway: PartIdentity
   /** A machine without the role, with the certificate that it would like to have. */
@@ -27,9 +27,9 @@ describe('the gateway of a machine that joined', () => {
   beforeEach(async () => {
     remote = await startRemoteApi()
     agent = await remote.joined('h2', [HostRole.Gateway])
-    gateway = await named(PlatformPart.Gateway, 'h2', agent)
+    gateway = await remote.partOf('h2', HostRole.Gateway)
     plain = await remote.joined('h3')
-    pretender = await named(PlatformPart.Gateway, 'h3', plain)
+    pretender = await remote.partOf('h3', HostRole.Gateway)
   })
   afterEach(() => remote.close())
 
@@ -83,6 +83,10 @@ describe('the gateway of a machine that joined', () => {
       assert.equal(statusOf(await ask(`${method} ${path}`, pretender)), 401, path)
       const stranger = await identityOf(remote.authority, { part: PlatformPart.Gateway, id: 'h2' })
       assert.equal(statusOf(await ask(`${method} ${path}`, stranger)), 401, 'with another key')
+      const ofAgent = await named(PlatformPart.Gateway, 'h2', agent)
+      assert.equal(statusOf(await ask(`${method} ${path}`, ofAgent)), 401, 'with the key of its agent')
+      const asAgent = await named(PlatformPart.Agent, 'h2', gateway)
+      assert.equal(statusOf(await ask('GET /internal/nodes/h2/instances', asAgent)), 401, 'the other way')
     }
     for (const part of [PlatformPart.Worker, PlatformPart.Api])
       assert.equal(statusOf(await ask(`GET ${routes}`, await named(part, 'h2', agent))), 401, part)

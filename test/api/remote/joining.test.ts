@@ -24,8 +24,11 @@ describe('how a machine joins over the network', () => {
   })
   after(() => remote.close())
 
-  const join = async (token: JoinToken, publicKey = publicKeyOf(makeKey()), place = remote.place) =>
-    await joinInstallation(await meetInstallation(place, token), token, publicKey)
+  const gatewayKey = makeKey()
+  const join = async (token: JoinToken, publicKey = publicKeyOf(makeKey()), place = remote.place) => {
+    const keys = { publicKey, rolePublicKeys: { gateway: publicKeyOf(gatewayKey) } }
+    return await joinInstallation(await meetInstallation(place, token), token, keys)
+  }
 
   it('gets a certificate for its key and the authority, and is let in with them', async () => {
     const token = await remote.invite('attic')
@@ -54,7 +57,18 @@ describe('how a machine joins over the network', () => {
       ]),
       [['gateway', { part: PlatformPart.Gateway, id: 'edge' }]],
     )
+    const shown = new X509Certificate(joined.roleCertificates[0]![1])
+    assert.equal(shown.publicKey.export({ format: 'pem', type: 'spki' }), publicKeyOf(gatewayKey))
+    assert.deepEqual(joined.roles, ['gateway'])
     assert.deepEqual((await join(await remote.invite())).roleCertificates, [])
+  })
+
+  it('is refused with a role for which its version has no key, and keeps its invitation', async () => {
+    const token = await remote.invite('later', [HostRole.Worker])
+    await assert.rejects(join(token), /a role that its version of Roost does not have: install the version/)
+    const met = await meetInstallation(remote.place, token)
+    const keys = { publicKey: publicKeyOf(makeKey()), rolePublicKeys: { worker: publicKeyOf(makeKey()) } }
+    assert.deepEqual((await joinInstallation(met, token, keys)).roles, ['worker'])
   })
 
   it('may ask again with its key, and no other machine may', async () => {

@@ -20,7 +20,7 @@ describe('what the gateway of a machine that joined passes on of the public', ()
   beforeEach(async () => {
     remote = await startRemoteApi()
     agent = await remote.joined('h2', [HostRole.Gateway])
-    gateway = await gatewayOf('h2', agent)
+    gateway = await remote.partOf('h2', HostRole.Gateway)
   })
   afterEach(() => remote.close())
 
@@ -70,7 +70,8 @@ describe('what the gateway of a machine that joined passes on of the public', ()
     const strangers: readonly (readonly [string, Partial<PartIdentity>])[] = [
       ['nobody', {}],
       ['an agent', agent],
-      ['the gateway of a host without the role', await gatewayOf('h3', plain)],
+      ['the gateway of a host without the role', await remote.partOf('h3', HostRole.Gateway)],
+      ['a gateway with the key of its agent', await gatewayOf('h2', agent)],
       ['a gateway with another key', await gatewayOf('h2', plain)],
       ['a gateway that never joined', await gatewayOf('h9', plain)],
     ]

@@ -49,7 +49,9 @@ describe('machines that join as hosts', () => {
     const made = await inviteHost(database, { hostId, secret, roles })
     return made && { secret, hostId: made.hostId, expiresAt: made.expiresAt }
   }
-  const admit = async (secret: string, keySha256 = 'key') => await admitHost(database, { secret, keySha256 })
+  const roleKeys = { gateway: 'key of a gateway', worker: 'key of a worker' }
+  const admit = async (secret: string, keySha256 = 'key') =>
+    await admitHost(database, { secret, keySha256, roleKeys })
   const join = async (hostId: string, key = `key of ${hostId}`) => {
     const invited = await invite(hostId)
     assert.ok(invited, `${hostId} is taken`)
@@ -142,11 +144,34 @@ describe('machines that join as hosts', () => {
     assert.deepEqual((await seen())[0], ['attic', ['gateway'], false], 'its next heartbeats change nothing')
   })
 
+  it('have a key of its own for the part of each role, or do not join', async () => {
+    const { secret } = (await invite('attic', [HostRole.Api, HostRole.Worker]))!
+    const asked = { secret, keySha256: 'key' }
+    for (const incomplete of [{}, { gateway: 'a key' }])
+      assert.deepEqual(await admitHost(database, { ...asked, roleKeys: incomplete }), {
+        ok: false,
+        refusal: 'no-key',
+      })
+    const admission = { ok: true, hostId: 'attic', roles: ['api', 'worker'] }
+    assert.deepEqual(await admit(secret), admission)
+    const worker = { worker: 'key of a worker' }
+    assert.deepEqual((await joinedMachines(database)).get('attic')?.roleKeys, worker)
+    assert.deepEqual(await admitHost(database, { ...asked, roleKeys: worker }), admission)
+    assert.deepEqual(await admitHost(database, { ...asked, roleKeys: { worker: 'another' } }), {
+      ok: false,
+      refusal: 'used',
+    })
+  })
+
   it('have no role of a machine that had their id before', async () => {
     await admit((await invite('attic', [HostRole.Gateway]))!.secret)
     await removeJoinedHost(database, 'attic')
     await join('attic', 'another')
-    assert.deepEqual((await joinedMachines(database)).get('attic'), { keySha256: 'another', roles: [] })
+    assert.deepEqual((await joinedMachines(database)).get('attic'), {
+      keySha256: 'another',
+      roles: [],
+      roleKeys: {},
+    })
   })
 
   it('are refused with a secret that is not known', async () => {

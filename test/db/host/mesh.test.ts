@@ -23,7 +23,15 @@ describe('the gateways in the mesh', () => {
 
   const join = async (hostId: string, roles: readonly HostRole[] = []) => {
     await inviteHost(database, { hostId, secret: hostId, roles })
-    assert.ok((await admitHost(database, { secret: hostId, keySha256: `key of ${hostId}` })).ok)
+    assert.ok(
+      (
+        await admitHost(database, {
+          secret: hostId,
+          keySha256: `key of ${hostId}`,
+          roleKeys: { gateway: 'key' },
+        })
+      ).ok,
+    )
   }
 
   const beat = async (id: string, joined = true) => {

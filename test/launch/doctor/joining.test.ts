@@ -107,7 +107,11 @@ describe('what a machine is checked for before it joins', () => {
         new RegExp(`^roost: this machine can not be a host yet, .*TCP ${port} is used`, 'm'),
       )
       const met = await meetInstallation(remote.place, token)
-      assert.equal((await joinInstallation(met, token, publicKeyOf(makeKey()))).hostId, 'attic')
+      assert.equal(
+        (await joinInstallation(met, token, { publicKey: publicKeyOf(makeKey()), rolePublicKeys: {} }))
+          .hostId,
+        'attic',
+      )
     } finally {
       squatter.close()
       await remote.close()

@@ -20,6 +20,7 @@ import { Migration20261128010000_host_labels } from './20261128010000-host-label
 import { Migration20261128010000_host_roles } from './20261128010000-host-roles.ts'
 import { Migration20261128020000_metro_certificates } from './20261128020000-metro-certificates.ts'
 import { Migration20261128030000_api_addresses } from './20261128030000-api-addresses.ts'
+import { Migration20261128040000_role_keys } from './20261128040000-role-keys.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -47,4 +48,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261128010000_host_roles', class: Migration20261128010000_host_roles },
   { name: 'Migration20261128020000_metro_certificates', class: Migration20261128020000_metro_certificates },
   { name: 'Migration20261128030000_api_addresses', class: Migration20261128030000_api_addresses },
+  { name: 'Migration20261128040000_role_keys', class: Migration20261128040000_role_keys },
 ]
