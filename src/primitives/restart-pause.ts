@@ -1,7 +1,7 @@
 /**
  * How long a process that ended stays down before it is started again. The total time after each pause is
- * 0.2 s, 0.7 s, 1.7 s, 3.7 s and 8.7 s; then each pause is 10 s. That is quick enough that a single end is
- * hardly noticed, and slow enough that a process that can not start does not fill the log.
+ * 0.2 s, 0.7 s, 1.7 s, 3.7 s and 8.7 s; then each pause is 10 s. That is slow enough that a process that can
+ * not start does not fill the log.
  */
 const pausesMs = [200, 500, 1_000, 2_000, 5_000] as const
 const longestPauseMs = 10_000

@@ -171,7 +171,8 @@ class SupervisedPart {
   async #restart(exit: PartExit, uptimeMs: number): Promise<void> {
     const { log } = this.#options
     const { name } = this.#part
-    this.#crash = nextPause(this.#crash, uptimeMs)
+    // Clients wait for Roost's own parts. Other programs, such as PostgreSQL, have children that go a moment later.
+    this.#crash = nextPause(this.#crash, uptimeMs, { firstAtOnce: this.#part.readsSettings ?? false })
     const { pauseMs: delayMs, ends: crashes } = this.#crash
     log.warn({ crashes, delayMs }, `${name} ended with ${describeExit(exit)}; starting it again`)
     await delay(delayMs, undefined, { signal: this.#stopping }).catch(() => undefined)

@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { pino } from 'pino'
+import type { Part } from '../../../src/launch/parts/part.ts'
 import { identify, isRunning } from '../../../src/launch/parts/process-identity.ts'
 import { endStaleProcesses } from '../../../src/launch/parts/stale-processes.ts'
 import { createSupervisor, PartStartError } from '../../../src/launch/parts/supervisor.ts'
@@ -76,6 +78,23 @@ describe('the supervisor', () => {
     process.kill(pidOf('two'), 'SIGKILL')
     await until('two is ready again', () => count('ready two') === 2, { limitMs: 30_000 })
     assert.equal(pidOf('one'), other)
+  })
+
+  it('makes no pause before it starts one of Roost’s own parts again', async () => {
+    const pauses = async (part: Part): Promise<readonly number[]> => {
+      const said: string[] = []
+      const log = pino({}, { write: (line: string) => void said.push(line) })
+      running = createSupervisor({ ...fake.options([part]), log })
+      await running.start()
+      process.kill(pidOf(part.name), 'SIGKILL')
+      await until('it is ready again', () => said.some((line) => line.includes('is ready again')), {
+        limitMs: 30_000,
+      })
+      await running.stop()
+      return said.flatMap((line) => (JSON.parse(line) as { readonly delayMs?: number }).delayMs ?? [])
+    }
+    assert.deepEqual(await pauses({ ...fake.part('one'), readsSettings: true }), [0])
+    assert.deepEqual(await pauses(fake.part('two')), [200])
   })
 
   it('starts a part that keeps crashing before it is ready once per step of the back-off', async () => {
