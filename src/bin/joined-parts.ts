@@ -7,6 +7,7 @@ import { sharedSettingsPath } from '../domain/host/gateway-role.ts'
 import { serverUrl } from '../domain/host-and-port.ts'
 import { HostRole, isControlRole } from '../domain/host/role.ts'
 import { parseJson } from '../domain/json-text.ts'
+import { keepAcceptedConnections } from '../launch/accept-queues.ts'
 import { ApiDoor } from '../launch/host/api-door.ts'
 import { completeSetUp } from '../launch/host/complete-set-up.ts'
 import { controlEnvironment, keepKeys } from '../launch/host/control-role.ts'
@@ -126,6 +127,7 @@ export async function gatewayOf(
       onProblem: (message, error) => log.warn({ err: error }, message),
     }),
   )
+  keepAcceptedConnections()
   const confinement = await confineGateway({ dataDir, gatewayDir })
   return shared && { directory: gatewayDir, shared, confinement }
 }
