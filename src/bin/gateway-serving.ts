@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { setInterval as every } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
@@ -72,6 +73,8 @@ function take(message: ToServing): void {
 }
 
 async function listen(): Promise<void> {
+  // It writes some hundred files without a break the first time, so not while there are requests.
+  flushCompileCache()
   gateway.start()
   for await (const _ of every(readyPollMs)) {
     if (table.revision !== undefined && gateway.ports.untried === 0) break

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Server as SecureServer } from 'node:https'
+import { flushCompileCache } from 'node:module'
 import path from 'node:path'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
@@ -70,6 +71,7 @@ place.health.identity?.onChange((next) => {
 health.listen(place.health.port, place.health.host)
 await once(health, 'listening')
 routes.follow(serving)
+flushCompileCache()
 
 leaveOnSignal({
   serving,

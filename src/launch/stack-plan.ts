@@ -104,6 +104,7 @@ export async function planStack(
     workerAt: `http://127.0.0.1:${ports.worker}`,
     agentAt: serverUrl('http', { host: settings.agentHost, port: ports.agent }),
     gatewayAt: `http://127.0.0.1:${ports.gateway}`,
+    gatewayDir: settings.gatewayDir,
     ...(settings.registryUrl === undefined ? { registryOwnerAt: addresses.registryUrl } : {}),
     afterApi: () => hooks.afterApi(addresses),
   })

@@ -38,6 +38,7 @@ describe('a gateway that is restarted under its supervisor', function () {
       workerAt: at,
       agentAt: at,
       gatewayAt: at,
+      gatewayDir: path.join(scene.directory, 'gateway'),
       confinements: undefined,
       afterApi: async () => await Promise.resolve(),
     })

@@ -6,6 +6,7 @@ import { fullName } from '../../domain/part-name.ts'
 import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
+import { compiledIn } from '../parts/compiled-sources.ts'
 import type { Confinement } from '../parts/part-confinement.ts'
 import type { Part } from '../parts/part.ts'
 import { ownProgram } from '../parts/own-program.ts'
@@ -92,6 +93,7 @@ function gatewayPart(
       ROOST_METRO_DOMAIN: shared.metroDomain,
       ROOST_PORT_OFFSET: String(shared.portOffset),
       ROOST_REGISTRY_BOUNDED: shared.registryBounded ? 'on' : 'off',
+      ...compiledIn(directory),
     },
     handsOver: true,
     // SIGTERM asks the gateway to hand over its work. This signal ends it.

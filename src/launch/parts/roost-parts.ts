@@ -1,6 +1,7 @@
+import { untilAnswers } from '../readiness.ts'
+import { compiledIn } from './compiled-sources.ts'
 import { ownProgram } from './own-program.ts'
 import type { Part } from './part.ts'
-import { untilAnswers } from '../readiness.ts'
 import type { RoostConfinements } from './roost-confinements.ts'
 
 /** The values from which Roost's own parts are made. */
@@ -10,6 +11,8 @@ export interface RoostPartsOptions {
   readonly workerAt: string
   readonly agentAt: string
   readonly gatewayAt: string
+  /** The directory of the gateway's files, which its user owns. */
+  readonly gatewayDir: string
   /** The confinements of the parts. If it is undefined, all parts run as the supervisor's user. */
   readonly confinements: RoostConfinements | undefined
   /** The address of the registry owner. It is absent if the registry is not the stack's own. */
@@ -56,7 +59,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
       // SIGTERM asks the gateway to hand over its work. This signal ends it.
       stopSignal: 'SIGINT',
       confinement: confined?.gateway,
-      env: { ...elsewhere, ...confined?.gatewayEnv },
+      env: { ...elsewhere, ...confined?.gatewayEnv, ...compiledIn(options.gatewayDir) },
     },
   ]
 }
