@@ -30,9 +30,11 @@ export async function openRoutes(options: {
   readonly settings: Settings
   readonly place: Pick<GatewayPlace, 'feed' | 'fileSecret' | 'refusal'>
   readonly builtIn: readonly BuiltInService[]
+  /** Ends the serving processes, if the installation does not have this gateway any more. */
+  readonly endServing: () => Promise<void>
   readonly log: Logger
 }): Promise<KeptRoutes> {
-  const { settings, place, builtIn, log } = options
+  const { settings, place, builtIn, endServing, log } = options
   const table = new RouteTable({ builtIn: builtIn.map(({ service }) => service) })
   const file = openTableFile({
     directory: settings.gatewayDir,
@@ -54,7 +56,7 @@ export async function openRoutes(options: {
         apiUrl: settings.apiUrl,
         ...place.feed,
         sink,
-        onChange: changesTold(place, file, log),
+        onChange: changesTold(place, { file, endServing, log }),
       })
     },
     leaveFile: async () => await file.close(),
@@ -71,8 +73,7 @@ export async function openRoutes(options: {
  */
 function changesTold(
   place: Pick<GatewayPlace, 'refusal'>,
-  file: TableFile,
-  log: Logger,
+  { file, endServing, log }: { file: TableFile; endServing: () => Promise<void>; log: Logger },
 ): (change: LineStreamChange) => void {
   let told: string | undefined
   return (change) => {
@@ -85,7 +86,7 @@ function changesTold(
     const refusal = status === undefined ? undefined : place.refusal(status)
     if (refusal?.isFinal === true) {
       log.fatal(refusal.message)
-      void file.remove().finally(() => process.exit(1))
+      void Promise.all([file.remove(), endServing()]).finally(() => process.exit(1))
     }
     if (why === told) return
     told = why

@@ -6,7 +6,12 @@ import { builtInServices } from '../gateway/built-in-services.ts'
 import { trustedProxies } from '../gateway/clients/trusted-proxies.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { MainLink } from '../gateway/processes/main-link.ts'
-import { closeGraceMs, serviceCountsEveryMs } from '../gateway/processes/messages.ts'
+import {
+  aloneLimitMs,
+  closeGraceMs,
+  handOverGraceMs,
+  serviceCountsEveryMs,
+} from '../gateway/processes/messages.ts'
 import type { ToMain, ToServing } from '../gateway/processes/messages.ts'
 import { clientShare, queueShare } from '../gateway/processes/process-shares.ts'
 import { RouteTable } from '../gateway/route-table.ts'
@@ -59,10 +64,13 @@ setInterval(() => void tellServiceCounts(), serviceCountsEveryMs).unref()
 let ending = false
 
 process.on('message', (message) => take(message as ToServing))
-// Without its main process nobody would ever end this process.
-process.on('disconnect', () => process.exit(1))
+// The main process was killed. Until there is another gateway, this process serves by the routes that it has.
+process.on('disconnect', () => setTimeout(() => void end(handOverGraceMs), aloneLimitMs))
 // These signals may reach all processes of the gateway at once. The main process decides what they mean.
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined)
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.on(signal, () => {
+    if (!process.connected) void end(handOverGraceMs)
+  })
 
 function take(message: ToServing): void {
   main.take(message)

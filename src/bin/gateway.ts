@@ -34,6 +34,7 @@ const routes = await openRoutes({
   settings,
   place,
   builtIn: builtInServices({ ...settings, elsewhere }),
+  endServing: async () => await serving.end(),
   log,
 })
 const metro = await place

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import process from 'node:process'
@@ -82,6 +83,38 @@ describe('a gateway that is restarted under its supervisor', function () {
       assert.equal(count('could not'), 0)
     })
   }
+
+  for (const keepAlive of [false, true]) {
+    const connections = keepAlive ? 'connections that are kept' : 'a connection for each'
+    it(`loses no request if its main process is killed: ${connections}`, async () => {
+      load = sendPaced({ port: scene.port, host: sceneHost, keepAlive })
+      await load.more(200)
+      const serving = servingProcesses(gatewayPid())
+      process.kill(gatewayPid(), 'SIGKILL')
+      await until('a successor is ready', () => count('gateway is ready again') === 1, { limitMs })
+      await until('what the old one left has ended', () => !serving.some(isRunning), { limitMs })
+      await load.more(200)
+      await load.end()
+      assert.deepEqual(load.failed, [], said.join('\n'))
+    })
+  }
+
+  it('gives what waits at a serving process that is killed to the other one', async () => {
+    const [stuck] = servingProcesses(gatewayPid())
+    assert.ok(stuck !== undefined)
+    process.kill(stuck, 'SIGSTOP')
+    load = sendPaced({ port: scene.port, host: sceneHost, keepAlive: false })
+    await load.more(20)
+    const waiting = (): number => {
+      const queue = execFileSync('ss', ['-Hltn', `sport = :${scene.port}`], { encoding: 'utf8' })
+      return Math.max(...queue.split('\n').map((line) => Number(line.split(/ +/)[1] ?? 0)))
+    }
+    await until('some connections wait', () => waiting() > 5, { limitMs })
+    process.kill(stuck, 'SIGKILL')
+    await load.more(100)
+    await load.end()
+    assert.deepEqual(load.failed, [], said.join('\n'))
+  })
 
   it('serves on for as long as its successor is not ready, and all stop with the supervisor', async () => {
     load = sendPaced({ port: scene.port, host: sceneHost, keepAlive: false })

@@ -50,6 +50,11 @@ export type ToMain =
  */
 export const closeGraceMs = 1_000
 /**
+ * How long a serving process serves on when its main process was killed. Usually another gateway is there
+ * sooner, and the supervisor sends SIGTERM then. Nobody tells the process new routes.
+ */
+export const aloneLimitMs = 10_000
+/**
  * How long connections may go on after the gateway was handed over. Nearly all requests and transfers end
  * within that time, and most clients use their idle connection once more, so that they learn that it ends. A
  * longer time would keep the memory of two gateways for longer.

@@ -9,7 +9,7 @@ import { confinedCommand } from './part-confinement.ts'
 import { keepFromKiller } from './kill-score.ts'
 import { HandOverMessage } from './hand-over-messages.ts'
 import { environmentOf } from './part-environment.ts'
-import { identify, signalProcess } from './process-identity.ts'
+import { hasMembers, identify, signalProcess } from './process-identity.ts'
 import type { Part } from './part.ts'
 
 /**
@@ -17,6 +17,7 @@ import type { Part } from './part.ts'
  * pipe open longer.
  */
 const lastLinesLimitMs = 200
+const childrenPollMs = 50
 /**
  * The niceness of a part that gives way (`Part.givesWay`). Such a part gets a tenth of the processor time of
  * others.
@@ -44,6 +45,13 @@ export interface PartProcess {
   stepAside(): boolean
   /** Lets a part go that wants to leave: it ends what it has, and then itself. */
   letGo(): void
+  /** From now on, what the part has started goes on when the part is killed, until `endChildren`. */
+  leaveChildren(): void
+  /**
+   * Asks what a part that ended has left to end. Kills it after `limitMs`, or when `hastened` aborts, and
+   * resolves then, or once nothing is left.
+   */
+  endChildren(limitMs: number, hastened: AbortSignal): Promise<void>
   /** Asks the part to end, and kills the whole group after `limitMs`. Resolves when the part is gone. */
   stop(limitMs: number): Promise<void>
 }
@@ -77,11 +85,13 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
   writeFileSync(file, JSON.stringify({ ...identify(pid), stopSignal: part.stopSignal }))
   for (const stream of [child.stdout, child.stderr])
     if (stream !== null) createInterface({ input: stream }).on('line', options.onLine)
+  let childrenGoOn = false
   const exited = ended.then(async (exit) => {
+    rmSync(file, { force: true })
+    if (childrenGoOn) return exit
     // Every process that the part itself had started is killed too. Then nobody holds the pipes open any
     // more, and the last lines have arrived.
     signalProcess(-pid, 'SIGKILL')
-    rmSync(file, { force: true })
     await Promise.race([once(child, 'close'), delay(lastLinesLimitMs)])
     return exit
   })
@@ -104,7 +114,17 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
       // If the part has ended meanwhile, there is nobody to tell.
       if (child.connected) child.send(HandOverMessage.LetGo, () => undefined)
     },
+    leaveChildren() {
+      childrenGoOn = true
+    },
+    async endChildren(limitMs, hastened) {
+      const untilMs = performance.now() + limitMs
+      signalProcess(-pid, 'SIGTERM')
+      while (hasMembers(pid) && performance.now() < untilMs && !hastened.aborted) await delay(childrenPollMs)
+      signalProcess(-pid, 'SIGKILL')
+    },
     async stop(limitMs) {
+      childrenGoOn = false
       const timer = setTimeout(() => signalProcess(-pid, 'SIGKILL'), limitMs)
       if (child.exitCode === null && child.signalCode === null) signalProcess(pid, part.stopSignal)
       await exited

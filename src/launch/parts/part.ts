@@ -25,6 +25,8 @@ export interface Part {
    * True if the part hands its work over when it is restarted. It then has a channel to the supervisor
    * (`hand-over-messages.ts`). After SIGTERM it says that it wants to leave and works on; the supervisor
    * starts its successor, and lets it go once the successor is ready. Its `stopSignal` must not be SIGTERM.
+   * If it is killed, the processes that it has started work on, until its successor is ready and they get
+   * SIGTERM.
    */
   readonly handsOver?: boolean
   readonly stopSignal: 'SIGTERM' | 'SIGINT'

@@ -36,6 +36,16 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Whether a process group has any process, if only a zombie. */
+export function hasMembers(group: number): boolean {
+  try {
+    return process.kill(-group, 0)
+  } catch (error) {
+    if (isNoSuchProcess(error)) return false
+    throw error
+  }
+}
+
 function isNoSuchProcess(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ESRCH'
 }

@@ -52,9 +52,16 @@ const defaultStopLimitMs = 9_000
 const handOverLimitMs = 90_000
 /**
  * The most processes of one part that are leaving at a time. Each keeps its memory until its last connection
- * has ended, so with more the oldest is ended.
+ * has ended, so with more the oldest is ended. The children of as many killed processes may go on.
  */
 const mostLeaving = 3
+/**
+ * How long the children of a killed part go on without a successor (`Part.handsOver`). A part is usually back
+ * within two seconds.
+ */
+const aloneLimitMs = 10_000
+/** How long such children may take to end once they are asked to. It is longer than the gateway takes. */
+const childrenEndLimitMs = 35_000
 /** The least time between a part's stop signal and its kill, even when the time for all parts is over. */
 const shortestStopMs = 50
 const keptLines = 15
@@ -85,6 +92,12 @@ class SupervisedPart {
   #process: PartProcess | undefined
   /** Processes whose work goes to `#process`, the oldest first. They end by themselves. */
   readonly #leaving = new Set<PartProcess>()
+  /** The process that was ready last. */
+  #ready: PartProcess | undefined
+  /** Resolves when the next process is ready. */
+  #nextReady = Promise.withResolvers<void>()
+  /** One for each killed process whose children go on. It resolves at their end. */
+  readonly #outliving = new Set<Promise<void>>()
   /** A start that is under way. `stop` waits for it, so that no process starts after `stop`. */
   #starting: Promise<PartProcess> | undefined
   #crash: EndsInRow | undefined
@@ -113,6 +126,7 @@ class SupervisedPart {
       waiting.abort()
     }
     this.#options.log.info(`${this.#part.name} is ready`)
+    this.#becomesReady(running)
     this.#watch(running)
     await this.#part.afterFirstReady?.()
   }
@@ -123,6 +137,7 @@ class SupervisedPart {
     const limitMs = Math.min(leftMs, this.#part.stopLimitMs)
     const all = this.#process === undefined ? this.#leaving : [...this.#leaving, this.#process]
     await Promise.all([...all].map(async (running) => await running.stop(limitMs)))
+    await Promise.all(this.#outliving)
   }
 
   async #spawn(): Promise<PartProcess> {
@@ -148,12 +163,37 @@ class SupervisedPart {
 
   #watch(running: PartProcess): void {
     void running.exited.then(async (exit) => {
+      if (running === this.#ready && this.#outliving.size < mostLeaving) this.#outlive(running)
+      else void running.endChildren(0, this.#stopping)
       if (this.#leaving.delete(running)) this.#options.log.info(`${this.#part.name} has left`)
       else if (!this.#stopping.aborted) await this.#restart(exit, Date.now() - running.startedAtMs)
     })
     void running.wantsToLeave.then(async () => {
       if (!this.#stopping.aborted) await this.#handOver(running)
     })
+  }
+
+  /** The children of a part that hands over outlive it from now on, if it is killed. */
+  #becomesReady(running: PartProcess): void {
+    if (this.#part.handsOver === true) running.leaveChildren()
+    this.#ready = running
+    this.#nextReady.resolve()
+    this.#nextReady = Promise.withResolvers()
+  }
+
+  /** Ends the children of a process that ended, once its successor is ready. */
+  #outlive(ended: PartProcess): void {
+    const wake = new AbortController()
+    const successor = this.#nextReady.promise
+    const limit = AbortSignal.any([this.#stopping, wake.signal])
+    const late = delay(aloneLimitMs, undefined, { signal: limit }).catch(() => undefined)
+    const end = Promise.race([successor, late])
+      .then(async () => {
+        wake.abort()
+        await ended.endChildren(childrenEndLimitMs, this.#stopping)
+      })
+      .finally(() => this.#outliving.delete(end))
+    this.#outliving.add(end)
   }
 
   /** Starts the successor of a process that wants to leave. The process is let go once that is ready. */
@@ -171,7 +211,7 @@ class SupervisedPart {
   async #restart(exit: PartExit, uptimeMs: number): Promise<void> {
     const { log } = this.#options
     const { name } = this.#part
-    // Clients wait for Roost's own parts. Other programs, such as PostgreSQL, have children that go a moment later.
+    // Clients wait for Roost's own parts. The children of others, such as PostgreSQL, may end a moment later.
     this.#crash = nextPause(this.#crash, uptimeMs, { firstAtOnce: this.#part.readsSettings ?? false })
     const { pauseMs: delayMs, ends: crashes } = this.#crash
     log.warn({ crashes, delayMs }, `${name} ended with ${describeExit(exit)}; starting it again`)
@@ -210,6 +250,7 @@ class SupervisedPart {
     clearTimeout(late)
     if (!isReady) return
     this.#options.log.info(`${this.#part.name} is ready again`)
+    this.#becomesReady(running)
     for (const leaving of this.#leaving) leaving.letGo()
   }
 

@@ -13,9 +13,20 @@ import { until } from '../../support/until.ts'
 
 const limitMs = 30_000
 
+/** What such a part may start. It ends at SIGTERM. */
+function childProgram(journal: string): string {
+  return `
+    const { appendFileSync } = require('node:fs')
+    const note = (what) => appendFileSync(${JSON.stringify(journal)}, what + ' ' + process.pid + '\\n')
+    process.on('SIGTERM', () => { note('asked'); process.exit(0) })
+    note('child')
+    setInterval(() => undefined, 60_000)
+  `
+}
+
 /**
  * A part that hands over its work. It writes what happens to a journal, each line with its process number.
- * With `stays` it does not end when it is let go, like a gateway whose clients stay.
+ * With `stays` it does not end when it is let go, like a gateway whose clients stay, and it has a child.
  */
 function program(journal: string, { stays }: { readonly stays: boolean }): string {
   return `
@@ -25,6 +36,7 @@ function program(journal: string, { stays }: { readonly stays: boolean }): strin
     process.on('SIGINT', () => process.exit(0))
     process.on('message', (message) => { note(message); if (!${stays}) process.exit(0) })
     process.on('disconnect', () => process.exit(1))
+    ${stays} && require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(childProgram(journal))}])
     note('start')
   `
 }
@@ -48,6 +60,11 @@ describe('a part that hands over its work', () => {
   const journal = (): readonly string[] => readFileSync(journalFile(), 'utf8').split('\n').filter(Boolean)
   const started = (): readonly number[] =>
     journal().flatMap((line) => (line.startsWith('start ') ? [Number(line.slice(6))] : []))
+  /** Resolves to the process that the first part has started. */
+  const childRuns = async (): Promise<number> => {
+    const line = () => journal().find((each) => each.startsWith('child '))
+    return Number((await until('its child runs', line, { limitMs })).slice('child '.length))
+  }
   const runFiles = (): readonly string[] => readdirSync(path.join(directory, 'run')).toSorted()
   const isRunning = (pid: number): boolean => commandLineOf(pid) !== ''
 
@@ -115,6 +132,31 @@ describe('a part that hands over its work', () => {
     await supervisor.stop()
     assert.deepEqual([old, successor].filter(isRunning), [])
     assert.deepEqual(runFiles(), [])
+  })
+
+  it('is outlived by what it started if it is killed, until its successor is ready', async () => {
+    const old = await start(true)
+    const child = await childRuns()
+    isReady = () => false
+    process.kill(old, 'SIGKILL')
+    await until('a successor starts', () => started()[1], { limitMs })
+    assert.ok(isRunning(child))
+    isReady = () => true
+    await until('the child has ended', () => !isRunning(child), { limitMs })
+    assert.deepEqual(
+      journal().filter((line) => line.endsWith(` ${child}`)),
+      [`child ${child}`, `asked ${child}`],
+    )
+  })
+
+  it('is not outlived by what it started once the supervisor stops', async () => {
+    const old = await start(true)
+    const child = await childRuns()
+    isReady = () => false
+    process.kill(old, 'SIGKILL')
+    await until('a successor starts', () => started()[1], { limitMs })
+    await supervisor.stop()
+    assert.deepEqual([child, ...started()].filter(isRunning), [])
   })
 
   it('ends early if three processes that are younger are leaving too', async () => {
