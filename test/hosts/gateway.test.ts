@@ -1,20 +1,31 @@
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { connect } from 'node:tls'
 import { createRoostProgram } from '../support/roost-program.ts'
 import type { RoostProgram } from '../support/roost-program.ts'
 import { layWire } from '../support/host-machines.ts'
 import type { Machine, Wire } from '../support/host-machines.ts'
+import { LaneTraffic, assertNoneLost } from '../support/lane-traffic.ts'
 import { viewOf } from '../support/instances.ts'
 import { openPublicNames } from '../support/public-names.ts'
 import type { PublicNames } from '../support/public-names.ts'
 import { publish, untilAsleep } from '../support/published-instance.ts'
 import type { Published } from '../support/published-instance.ts'
+import { RoamingClient } from '../support/roaming-client.ts'
 import { startStack } from '../support/stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
+import { publishVersion, removeVersions } from '../support/versioned-service.ts'
 
 const limitMs = 60_000
+/** How many requests of each kind are answered between two deaths. Of the rarer kind there are two a second. */
+const roundAnswers = 6
+/**
+ * Each gateway has one serving process. If several are killed together, a client may meet the end of one after
+ * the other, and it repeats a request only once.
+ */
+const oneProcess = { ROOST_GATEWAY_PROCESSES: '1' }
 /** A removed gateway loses the API within a second, and instances with the next heartbeats. */
 const cutLimitMs = 20_000
 
@@ -31,7 +42,7 @@ describe('a machine that joined as a gateway', () => {
   before(async () => {
     wire = layWire(['h2'])
     machine = wire.machines[0]!
-    stack = await startStack({ ROOST_HOSTS_ADDRESS: wire.address })
+    stack = await startStack({ ROOST_HOSTS_ADDRESS: wire.address, ...oneProcess })
     roost = await createRoostProgram({ url: stack.apiUrl, token: stack.token })
     first = openPublicNames(stack)
     second = openPublicNames(stack, { address: machine.address })
@@ -44,7 +55,7 @@ describe('a machine that joined as a gateway', () => {
     await wire?.remove()
   })
 
-  const countBy = async (names: PublicNames, { host }: Published) =>
+  const countBy = async (names: Pick<PublicNames, 'get'>, { host }: Published) =>
     (await names.get(`https://${host}/count`)).text.trim()
 
   it('joins cordoned with the line that was printed', async () => {
@@ -53,7 +64,10 @@ describe('a machine that joined as a gateway', () => {
     const line = /^npx roost join (\S+) (\S+)\n$/.exec(out)?.slice(1)
     assert.ok(line, out)
     // The metro domain of tests is below localhost, where a gateway listens on the loopback alone.
-    const outcome = await machine.join(line, { ROOST_GATEWAY_HOST: machine.address })
+    const outcome = await machine.join(line, {
+      ROOST_GATEWAY_HOST: machine.address,
+      ...oneProcess,
+    })
     assert.ok(outcome.isHost, machine.output())
     const listed = await roost.run(['host', 'list', 'h2'])
     assert.match(listed.out, /^h2 +live, cordoned +gateway /m)
@@ -120,7 +134,8 @@ describe('a machine that joined as a gateway', () => {
     const api = stack.pidOf('api')
     process.kill(api, 'SIGSTOP')
     try {
-      process.kill(pid, 'SIGKILL')
+      // With all its processes.
+      process.kill(-pid, 'SIGKILL')
       await until('another gateway is there', () => ![undefined, pid].includes(machine.pidOf('gateway')), {
         limitMs,
       })
@@ -133,6 +148,84 @@ describe('a machine that joined as a gateway', () => {
       )
     } finally {
       process.kill(api, 'SIGCONT')
+    }
+  })
+
+  /** Opens traffic of 20 requests a second. Half of it prefers the first address, and half the other one. */
+  async function openTraffic() {
+    const greeters = await publishVersion(stack, 'greeter', { replicas: 1 })
+    const on = await Promise.all(
+      greeters.instances.map(async (object) => (await stack.api.one('explainInstances', { object })).host),
+    )
+    assert.deepEqual(new Set(on), new Set(['local', 'h2']), 'one is on each machine')
+    const slow = await publish(stack, 'slow')
+    const greeter = { name: 'greeter', host: greeters.host }
+    // Two of these are always in flight.
+    const waiter = { ...slow, path: '/slow?ms=1000' }
+    const [one, other] = ['127.0.0.1', machine.address] as const
+    const clients = [new RoamingClient(stack, [one, other]), new RoamingClient(stack, [other, one])]
+    const lanes = clients.flatMap((client) => [
+      new LaneTraffic(client, greeter, 8),
+      new LaneTraffic(client, waiter, 2),
+    ])
+    return {
+      clients,
+      lanes,
+      more: async () => await Promise.all(lanes.map(async (lane) => await lane.next(roundAnswers))),
+      async end() {
+        await Promise.all(lanes.map(async (lane) => await lane.end()))
+        await Promise.all(clients.map(async (client) => await client.close()))
+      },
+      async remove() {
+        await removeVersions(stack, greeters.service)
+        await stack.api.one('deleteInstances', { object: slow.uuid })
+      },
+    }
+  }
+
+  it('and the first gateway lose no request of clients that know both, whichever of them or of API and worker dies', async () => {
+    await stack.api.one('uncordonHosts', { object: 'h2' })
+    const traffic = await openTraffic()
+    const deaths = [
+      async () => await stack.killPart('api'),
+      async () => await stack.killPart('worker'),
+      async () => await stack.killPart('gateway', 'group'),
+      async () => await machine.killPart('gateway', 'group'),
+    ]
+    try {
+      await traffic.more()
+      let count = Number(await countBy(first, warm))
+      for (const death of deaths) {
+        await untilAsleep(stack, warm.uuid)
+        const dying = death()
+        const woken = traffic.clients.map(async (client) => Number(await countBy(client, warm)))
+        for (const each of await Promise.all(woken)) assert.ok(each > count, 'its memory was kept')
+        await dying
+        count = Number(await countBy(first, warm))
+        await traffic.more()
+      }
+    } finally {
+      await traffic.end()
+    }
+    assertNoneLost(traffic.lanes, 'around the deaths')
+    // Each client met the death of the gateway that it prefers. Otherwise the test would show nothing.
+    for (const { preferred, refused, repeated } of traffic.clients) {
+      assert.ok((refused.get(preferred) ?? 0) > 0, `${preferred} refused connections`)
+      assert.ok(repeated > 0, `connections to ${preferred} broke`)
+    }
+    await traffic.remove()
+  })
+
+  it('has the kernel move what waits at a serving process that dies', function () {
+    const setting = '/proc/sys/net/ipv4/tcp_migrate_req'
+    if (!existsSync(setting)) this.skip()
+    assert.equal(machine.run('cat', setting).trim(), '1')
+  })
+
+  it('keeps what its gateway compiled, as the first machine does, for the next start', async () => {
+    for (const dataDir of [stack.dataDir, machine.dataDir]) {
+      const files = readdirSync(path.join(dataDir, 'gateway', 'compiled'), { recursive: true })
+      assert.ok(files.length > 100, `${files.length} files`)
     }
   })
 

@@ -197,6 +197,7 @@ describe('instances on two further hosts', function () {
   const deaths = {
     'the API': async () => await pair.stack.killPart('api'),
     'the worker': async () => await pair.stack.killPart('worker'),
+    'the main process of the gateway': async () => await pair.stack.killPart('gateway'),
     'the agent of the gateway’s machine': async () => await pair.stack.killPart('agent'),
     'the agents of both hosts': async () => {
       await Promise.all(hostNames.map(async (name) => await pair.machines[name].killPart('agent')))
@@ -209,11 +210,11 @@ describe('instances on two further hosts', function () {
   }
 
   const gatewayDeaths = {
-    'the gateway': async () => await pair.stack.killPart('gateway'),
+    'the gateway with all its processes': async () => await pair.stack.killPart('gateway', 'group'),
     'one of its serving processes': async () => await killServing(pair.stack),
   }
   for (const [what, death] of Object.entries(gatewayDeaths)) {
-    it(`lose what is open at the gateway when ${what} dies, and nothing that comes after it is back`, async () => {
+    it(`lose what is open at the gateway at the death of ${what}, and nothing that comes after it is back`, async () => {
       let backMs = 0
       const lost = await around(async () => {
         await death()

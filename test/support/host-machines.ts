@@ -38,8 +38,8 @@ export interface Machine {
   /** Ends the host like Ctrl-C. */
   stop(): Promise<void>
   pidOf(part: string): number | undefined
-  /** Kills a part, and resolves when the supervisor has started it again. */
-  killPart(part: string): Promise<void>
+  /** As `Stack.killPart`. */
+  killPart(part: string, whole?: 'group'): Promise<void>
   /** Runs a program there, and returns what it printed. */
   run(program: string, ...args: readonly string[]): string
 }
@@ -139,11 +139,11 @@ class NamespaceMachine implements Machine {
     return processesOf(this.dataDir).find(({ commandLine }) => commandLine.includes(`bin/${part}.ts`))?.pid
   }
 
-  async killPart(part: string): Promise<void> {
+  async killPart(part: string, whole?: 'group'): Promise<void> {
     const pid = this.pidOf(part)
     if (pid === undefined) throw new Error(`${this.namespace} has no ${part}`)
     const firstLine = this.#lines.length
-    process.kill(pid, 'SIGKILL')
+    process.kill(whole === 'group' ? -pid : pid, 'SIGKILL')
     await until(
       `${part} is ready again`,
       () => this.#lines.slice(firstLine).join('').includes(`${part} is ready again`),

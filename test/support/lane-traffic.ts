@@ -14,6 +14,12 @@ export interface LostRequest {
   readonly why: string
 }
 
+/** What requests are sent to. Default of `path`: `/`. */
+type Addressed = Pick<Lane, 'name' | 'host'> & { readonly path?: string }
+
+/** What sends the requests of a lane. */
+export type LaneNames = Pick<PublicNames, 'get' | 'isClosed'>
+
 const defaultPerSecond = 10
 const tickMs = 20
 /** More answers than a gateway has under way when it hears of a change. */
@@ -21,8 +27,8 @@ const sureAnswers = 10
 const limitMs = 60_000
 const brokenCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
 
-/** Requests to a lane at a pace of their own, whatever the answers. No request is repeated. */
-export class LaneTraffic<Of extends Pick<Lane, 'name' | 'host'> = Lane> {
+/** Requests to a lane at a pace of their own, whatever the answers. Only `names` may repeat one. */
+export class LaneTraffic<Of extends Addressed = Lane> {
   readonly lost: LostRequest[] = []
   /** The versions that answered, in the order of their answers. */
   readonly answers: string[] = []
@@ -30,9 +36,9 @@ export class LaneTraffic<Of extends Pick<Lane, 'name' | 'host'> = Lane> {
   readonly #flowing: Promise<void>
   #isOver = false
   readonly lane: Of
-  readonly #names: PublicNames
+  readonly #names: LaneNames
 
-  constructor(names: PublicNames, lane: Of, perSecond = defaultPerSecond) {
+  constructor(names: LaneNames, lane: Of, perSecond = defaultPerSecond) {
     this.lane = lane
     this.#names = names
     this.#flowing = this.#flow(perSecond)
@@ -87,13 +93,14 @@ export class LaneTraffic<Of extends Pick<Lane, 'name' | 'host'> = Lane> {
   }
 
   async #ask(): Promise<void> {
+    const { host, path = '/' }: Addressed = this.lane
     const sentMs = performance.now()
     const lost = (isBroken: boolean, why: string): void => {
       const endedMs = performance.now()
       this.lost.push({ lane: this.lane.name, sentMs, endedMs, isBroken, why })
     }
     try {
-      const { status, text } = await this.#names.get(`https://${this.lane.host}/`)
+      const { status, text } = await this.#names.get(`https://${host}${path}`)
       if (status === 200) this.answers.push(text.trim())
       else lost(false, `${status} ${/<p>(.*?)<\/p>/.exec(text)?.[1] ?? text}`)
     } catch (error) {

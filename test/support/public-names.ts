@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import path from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
@@ -50,21 +51,10 @@ export interface PublicNamesOptions {
 export function openPublicNames(stack: Stack, options: PublicNamesOptions = {}): PublicNames {
   const { portOffset = 0, address = loopback } = options
   let isClosed = false
-  const caFile = options.caFile ?? path.join(stack.dataDir, 'gateway', 'metro', metroDomain, 'authority.crt')
+  const caFile = options.caFile ?? metroAuthorityFile(stack)
   const ca = readFileSync(caFile, 'utf8')
-  const connector = buildConnector({
-    ca,
-    // All public names of a test lead here. The machine's resolver is not asked.
-    lookup: (_host, wanted, done) => {
-      if (wanted.all === true) done(null, [{ address, family: 4 }])
-      else done(null, address, 4)
-    },
-  })
   const dispatcher = new Agent({
-    connect: (wanted, done) => {
-      const port = Number(wanted.port || defaultPorts[wanted.protocol]) + portOffset
-      connector({ ...wanted, port: String(port) }, done)
-    },
+    connect: connectorTo({ addresses: [address], ca, portOffset }),
     headersTimeout: defaultLimitMs,
     connections: 256,
   })
@@ -108,5 +98,40 @@ export function openPublicNames(stack: Stack, options: PublicNamesOptions = {}):
       isClosed = true
       await dispatcher.close()
     },
+  }
+}
+
+/** The root of the stack's own authority for its metro domain. */
+export function metroAuthorityFile({ dataDir }: Pick<Stack, 'dataDir'>): string {
+  return path.join(dataDir, 'gateway', 'metro', metroDomain, 'authority.crt')
+}
+
+/**
+ * Connects to the first of the addresses that takes the connection. All public names of a test lead to them:
+ * the machine's resolver is not asked. `onRefused` hears of each address that did not take a connection.
+ */
+export function connectorTo(to: {
+  readonly addresses: readonly string[]
+  readonly ca: string
+  readonly portOffset?: number
+  /** Whether HTTP/2 may be chosen. Default: yes. */
+  readonly allowH2?: boolean
+  readonly onRefused?: (address: string) => void
+}): buildConnector.connector {
+  const { addresses, ca, portOffset = 0, allowH2 = true, onRefused } = to
+  const all = addresses.map((address) => ({ address, family: 4 }))
+  const connector = buildConnector({
+    ca,
+    allowH2,
+    lookup: (_host, wanted, done) => {
+      if (wanted.all === true) done(null, all)
+      else done(null, all[0]!.address, 4)
+    },
+  })
+  return (wanted, done) => {
+    const port = Number(wanted.port || defaultPorts[wanted.protocol]) + portOffset
+    // Its type does not say that it returns the socket.
+    const socket = connector({ ...wanted, port: String(port) }, done) as unknown as Socket
+    if (onRefused !== undefined) socket.on('connectionAttemptFailed', onRefused)
   }
 }

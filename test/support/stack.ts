@@ -27,8 +27,11 @@ export interface Stack {
   /** The output of the stack so far, over all its starts. */
   output(): string
   pidOf(part: string): number
-  /** Kills a part, and resolves when the supervisor has started it again. */
-  killPart(part: string): Promise<void>
+  /**
+   * Kills a part, and resolves when the supervisor has started it again. With `group` all that the part has
+   * started is killed with it.
+   */
+  killPart(part: string, whole?: 'group'): Promise<void>
   /** Ends the stack like Ctrl-C, and resolves with how long that took. The data stay. */
   interrupt(): Promise<number>
   readonly supervisorPid: number
@@ -130,10 +133,11 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     },
     output: () => lines.join(''),
     pidOf: (part) => pidOf(dataDir, part),
-    async killPart(part) {
+    async killPart(part, whole) {
       const firstLine = lines.length
       const again = new RegExp(`\\b${part} is ready again`)
-      process.kill(pidOf(dataDir, part), 'SIGKILL')
+      const pid = pidOf(dataDir, part)
+      process.kill(whole === 'group' ? -pid : pid, 'SIGKILL')
       await until(`${part} is ready again`, () => again.test(lines.slice(firstLine).join('')), {
         limitMs: restartLimitMs,
       })
