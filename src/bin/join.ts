@@ -119,7 +119,7 @@ async function join(settings: Settings, address: string, text: string): Promise<
   await requireFitness(settings, met)
   const directory = identityDirectory(settings.dataDir)
   const key = await keptKey(directory)
-  // The roles are known after the join alone. Until then the keys of their parts are beside that of the agent.
+  // The roles are known after the join alone. Until then the keys of their parts are beside the agent's.
   const pending = (role: CertifiedRole): string => path.join(directory, role)
   const roleKeys = new Map<CertifiedRole, string>()
   for (const role of certifiedRoles) roleKeys.set(role, await keptKey(pending(role)))

@@ -39,7 +39,7 @@ export interface MetInstallation extends Pick<Joined, 'authority' | 'ownAddress'
   readonly timeMs: number
 }
 
-/** The public keys of a machine that joins, in PEM: that of its agent, and those of all parts that it may get. */
+/** The public keys of a machine that joins, in PEM: its agent's, and those of all parts that it may get. */
 export interface PublicKeys {
   readonly publicKey: string
   readonly rolePublicKeys: Readonly<Partial<Record<CertifiedRole, string>>>

@@ -19,11 +19,11 @@ import { until } from '../support/until.ts'
 import { publishVersion, removeVersions } from '../support/versioned-service.ts'
 
 const limitMs = 60_000
-/** How many requests of each kind are answered between two deaths. Of the rarer kind there are two a second. */
+/** How many requests of each kind are answered between two deaths. Of the rarer kind two come a second. */
 const roundAnswers = 6
 /**
- * Each gateway has one serving process. If several are killed together, a client may meet the end of one after
- * the other, and it repeats a request only once.
+ * Each gateway has one serving process. If several are killed together, a client may meet the end of one
+ * after the other, and it repeats a request only once.
  */
 const oneProcess = { ROOST_GATEWAY_PROCESSES: '1' }
 /** A removed gateway loses the API within a second, and instances with the next heartbeats. */

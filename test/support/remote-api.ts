@@ -42,7 +42,7 @@ export interface RemoteApi {
   invite(name?: string, roles?: readonly HostRole[]): Promise<JoinToken>
   /** Has a machine join under this id, and returns what its agent shows. */
   joined(hostId: string, roles?: readonly HostRole[]): Promise<PartIdentity>
-  /** What the part of a machine shows that it told a key for when it joined, whether it has the role or not. */
+  /** What the part of a machine shows for whose key it joined, whether it has the role or not. */
   partOf(hostId: string, role: CertifiedRole): Promise<PartIdentity>
   /** Resolves with a connection that is open. */
   connect(identity?: Partial<PartIdentity>, options?: ConnectionOptions): Promise<TLSSocket>
