@@ -11,7 +11,7 @@ import { consolePages } from './console/pages.ts'
 import { sessionRouter } from './console/session-endpoints.ts'
 import type { ApiDeps } from './deps.ts'
 import { feedRouter } from './internal/feed-endpoints.ts'
-import { gatewaysRouter } from './internal/gateway-counts.ts'
+import { partsBesideRouter } from './internal/parts-beside.ts'
 import { metroRouter, partRouter } from './internal/part-endpoints.ts'
 import { internalRouter } from './internal/node-endpoints.ts'
 import { refuseAbsentEndpoints } from './middleware/absent-endpoint.ts'
@@ -235,7 +235,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(internalRouter(deps).routes())
   app.use(feedRouter(deps).routes())
   app.use(partRouter(deps).routes())
-  app.use(gatewaysRouter(deps).routes())
+  app.use(partsBesideRouter(deps).routes())
   app.use(metroRouter(deps).routes())
   // A client without a valid token learns nothing about these paths, not even which of them exist.
   const forTokens = ['/v1', '/platform']

@@ -25,7 +25,7 @@ import { forgetGone } from '../db/service/feed-read.ts'
 import { openInstanceWatch } from '../db/instance/watch.ts'
 import { migrate } from '../db/schema/migrate.ts'
 import { listNodes } from '../db/host/hosts.ts'
-import { joinedGateways } from '../db/host/joining.ts'
+import { joinedParts } from '../db/host/joining.ts'
 import { createProofTokens } from '../db/service/proof-token.ts'
 import { createSecretBox } from '../db/secret-box.ts'
 import { createSessions } from '../db/account/sessions.ts'
@@ -97,10 +97,11 @@ const nodes = createNodeClient({
 })
 
 const parts = createPartClient({
-  places: settings.metricsParts ?? partsHere(settings),
+  // On a machine that joined, they are among those that did.
+  places: settings.metricsParts ?? (settings.identityDir === undefined ? partsHere(settings) : []),
   gatewayToken: files.gatewayToken,
   ...(remote && {
-    joined: async () => await joinedGateways(database),
+    joined: async () => await joinedParts(database),
     ...(settings.identityDir !== undefined && { apis: async () => await listApiAddresses(database) }),
     identity: () => remote.current,
   }),

@@ -101,10 +101,8 @@ export async function controlOf(
     api: joined.roles.includes(HostRole.Api),
     worker: joined.roles.includes(HostRole.Worker),
   })
-  const { apiHost, apiPort, metricsHost, workerMetricsPort } = settings
-  const ownApiAt = serverUrl('http', { host: apiHost, port: apiPort })
-  const workerAt = serverUrl('http', { host: metricsHost, port: workerMetricsPort })
-  return { shared, confinements, apiAt: ownApiAt, workerAt }
+  const ownApiAt = serverUrl('http', { host: settings.apiHost, port: settings.apiPort })
+  return { shared, confinements, apiAt: ownApiAt }
 }
 
 /** What the gateway needs, if this machine has its role. Undefined, too, if it was interrupted. */

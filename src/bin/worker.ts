@@ -1,5 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import { Server as SecureServer, createServer as createSecureServer } from 'node:https'
+import { TLSSocket } from 'node:tls'
 import { pino } from 'pino'
 import { createAlignmentActivities } from '../../activities/autoscale/alignment.ts'
 import { createWatchActivity } from '../../activities/autoscale/watch.ts'
@@ -22,7 +25,7 @@ import { createAuthorityAccounts } from '../db/certificate/authority-accounts.ts
 import { listAutoscaledServices, readAutoscaleMembers } from '../db/autoscale/records.ts'
 import { listApiAddresses } from '../db/api-addresses.ts'
 import { openDatabase } from '../db/database.ts'
-import { joinedGateways } from '../db/host/joining.ts'
+import { joinedParts } from '../db/host/joining.ts'
 import { listNodes } from '../db/host/hosts.ts'
 import { forgetSilentWorkers, forgetWorker, listWorkers, renewWorker } from '../db/workers.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
@@ -48,6 +51,7 @@ import { AskedIdentity, besideId } from '../trust/asked-identity.ts'
 import { askForCertificate } from '../trust/certificate-request.ts'
 import type { KeptIdentity } from '../trust/kept-identity.ts'
 import { partConnector } from '../trust/part-connector.ts'
+import { peerOf, serverTls } from '../trust/part-identity.ts'
 import { openTracing } from '../tracing/tracing.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
@@ -80,10 +84,11 @@ const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
 /** What the worker shows to hosts on other machines. Absent: there are none. */
 const identity = joined ? renewedIdentity(joined) : askedIdentity()
 const parts = createPartClient({
-  places: settings.metricsParts ?? partsHere(settings),
+  // On a machine that joined, they are among those that did.
+  places: settings.metricsParts ?? (settings.identityDir === undefined ? partsHere(settings) : []),
   gatewayToken,
   ...(identity && {
-    joined: async () => await joinedGateways(database),
+    joined: async () => await joinedParts(database),
     ...(settings.identityDir !== undefined && { apis: async () => await listApiAddresses(database) }),
     identity: () => identity.current,
   }),
@@ -173,12 +178,15 @@ const sweeps = startSweepLoop(createSweep({ entities: sweptEntities(database, co
   onFailure: (error) => log.warn({ err: error }, 'the sweep could not read the database'),
 })
 
-const health = createServer((request, response) => {
-  void answer(request.url ?? '/').then(
+const health = createHealthServer((request, response) => {
+  void answer(request).then(
     ({ status, body }) =>
       response.writeHead(status, { 'Content-Type': 'text/plain; version=0.0.4' }).end(body),
     (error: unknown) => response.writeHead(503).end(`${String(error)}\n`),
   )
+})
+joined?.onChange((next) => {
+  if (health instanceof SecureServer) health.setSecureContext(serverTls(next))
 })
 health.listen(settings.workerMetricsPort, settings.metricsHost)
 await once(health, 'listening')
@@ -258,10 +266,19 @@ function callIn(signal: AbortSignal): void {
   })
 }
 
-async function answer(url: string): Promise<{ readonly status: number; readonly body: string }> {
+/** On a machine that joined, it listens with TLS. */
+function createHealthServer(listener: RequestListener): Server {
+  return joined === undefined
+    ? createServer(listener)
+    : createSecureServer(serverTls(joined.current), listener)
+}
+
+async function answer({ url, socket }: IncomingMessage): Promise<{ status: number; body: string }> {
   if (url === '/healthz') return { status: 200, body: 'ok\n' }
   if (url === '/readyz') return readiness()
   if (url !== '/metrics') return { status: 404, body: 'not here\n' }
+  if (socket instanceof TLSSocket && peerOf(socket)?.part !== PlatformPart.Api)
+    return { status: 403, body: 'only APIs may ask for this\n' }
   const sdk = await fetch(`http://${sdkMetricsAddress}/metrics`).then(
     (response) => response.text(),
     () => '',

@@ -1,7 +1,14 @@
 import { Agent, request } from 'undici'
-import type { JoinedGateway } from '../db/host/joining.ts'
-import { gatewayCountsPath } from '../domain/host/control-role.ts'
+import type { JoinedPart } from '../db/host/joining.ts'
+import {
+  gatewayCountsPath,
+  joinedApiPort,
+  joinedWorkerPort,
+  partsBesideMetricsPath,
+  partsBesidePath,
+} from '../domain/host/control-role.ts'
 import { joinedGatewayPort } from '../domain/host/gateway-role.ts'
+import { HostRole } from '../domain/host/role.ts'
 import { fullName, kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
@@ -11,6 +18,8 @@ import type { PartIdentity } from '../trust/part-identity.ts'
 
 /** The requests of the API to workers, gateways and other APIs, for metrics. */
 export interface PartClient {
+  /** The parts that the settings name. */
+  readonly placesHere: readonly PartPlace[]
   /** All parts that there are now. */
   places(): Promise<readonly PartPlace[]>
   /** The metrics of a part in the Prometheus text format. Throws `PartUnreachable`. */
@@ -53,11 +62,11 @@ export function createPartClient(options: {
   /** The parts that the settings name. */
   readonly places: readonly PartPlace[]
   readonly gatewayToken: string
-  /** The gateways on machines that joined, as they are now. Absent: there are none. */
-  readonly joined?: () => Promise<readonly JoinedGateway[]>
+  /** The parts on machines that joined, as they are now. Absent: there are none. */
+  readonly joined?: () => Promise<readonly JoinedPart[]>
   /**
-   * Where APIs on other machines are, such as `192.0.2.1:7075`. They tell what the gateways beside them have
-   * counted. Absent: the settings name all gateways that did not join.
+   * Where APIs on other machines are, such as `192.0.2.1:7075`. They tell of the parts beside them. Absent:
+   * the settings name all parts that did not join.
    */
   readonly apis?: () => Promise<readonly string[]>
   /** What is shown to them. */
@@ -70,7 +79,7 @@ export function createPartClient(options: {
     maxResponseSize: maxAnswerBytes,
   })
 
-  async function places(): Promise<readonly PartPlace[]> {
+  async function known(): Promise<readonly PartPlace[]> {
     return [...options.places, ...((await joined?.()) ?? []).map(placeOf)]
   }
 
@@ -92,11 +101,20 @@ export function createPartClient(options: {
 
   const { trafficOf, trafficElsewhere } = trafficReaders(send, gatewayToken)
   return {
-    places,
-    readMetrics: async (place) => await send(place, '/metrics', { method: 'GET' }),
+    placesHere: options.places,
+    async places() {
+      const [own, beside] = await Promise.all([known(), placesElsewhere(send, (await apis?.()) ?? [])])
+      return [...own, ...beside]
+    },
+    async readMetrics(place) {
+      const { through, part, name } = place
+      if (through === undefined) return await send(place, '/metrics', { method: 'GET' })
+      const query = new URLSearchParams({ part, name })
+      return await send(apiAt(through), `${partsBesideMetricsPath}?${query.toString()}`, { method: 'GET' })
+    },
     async readTraffic(services, onSilent) {
       if (services.length === 0) return []
-      const gateways = (await places()).filter(isGateway)
+      const gateways = (await known()).filter(isGateway)
       const answers = await Promise.all([
         trafficOf(gateways, services, onSilent),
         trafficElsewhere((await apis?.()) ?? [], services, onSilent),
@@ -167,19 +185,38 @@ function apiAt(address: string): PartPlace {
   return { part: PlatformPart.Api, name: address, address: `https://${address}`, certifiedAs }
 }
 
+/** The parts beside APIs on other machines, as those tell them. Those that do not answer are left out. */
+async function placesElsewhere(send: Send, addresses: readonly string[]): Promise<readonly PartPlace[]> {
+  const told = await Promise.all(
+    addresses.map(async (address) => {
+      const text = await send(apiAt(address), partsBesidePath, { method: 'GET' }).catch(() => undefined)
+      if (text === undefined) return []
+      const { parts } = JSON.parse(text) as { readonly parts: readonly PartPlace[] }
+      return parts.map((place) => ({ ...place, through: address }))
+    }),
+  )
+  return told.flat()
+}
+
+const joinedPorts: Readonly<Record<HostRole, number>> = {
+  [HostRole.Gateway]: joinedGatewayPort,
+  [HostRole.Worker]: joinedWorkerPort,
+  [HostRole.Api]: joinedApiPort,
+}
+
 /**
- * Where a gateway that joined answers: on the machine of the agent, at the port that all of them have. Its
- * alias does not change when other gateways come and go, because counts are added up under it.
+ * Where a part that joined answers: on the machine of the agent, at the port that all such parts have. The
+ * alias of a gateway does not change when others come and go, because counts are added up under it.
  */
-function placeOf({ hostId, agentUrl, keySha256 }: JoinedGateway): PartPlace {
+function placeOf({ part, hostId, agentUrl, keySha256 }: JoinedPart): PartPlace {
   const url = new URL(agentUrl)
-  url.port = String(joinedGatewayPort)
+  url.port = String(joinedPorts[part])
   return {
-    part: PlatformPart.Gateway,
+    part,
     name: hostId,
     address: url.origin,
-    certifiedAs: fullName({ part: PlatformPart.Gateway, id: hostId }),
-    alias: keySha256.slice(0, aliasDigits),
+    certifiedAs: part === HostRole.Api ? kindName(part) : fullName({ part, id: hostId }),
+    ...(part === HostRole.Gateway && keySha256 !== undefined && { alias: keySha256.slice(0, aliasDigits) }),
   }
 }
 

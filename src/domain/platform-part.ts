@@ -17,6 +17,8 @@ export interface PartPlace {
   readonly address: string
   /** Present on a machine that joined: what its certificate calls the part. */
   readonly certifiedAs?: string
+  /** Present for a part beside an API on another machine: the address of that API, which passes it on. */
+  readonly through?: string
   /** What users read instead of the name, if the part counts for them. Absent: its number. */
   readonly alias?: string
 }

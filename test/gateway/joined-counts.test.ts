@@ -7,6 +7,7 @@ import { createHealthServer } from '../../src/bin/gateway-health.ts'
 import { createPartClient, PartUnreachable } from '../../src/control/part-client.ts'
 import type { PartClient } from '../../src/control/part-client.ts'
 import { gatewayCountsPath } from '../../src/domain/host/control-role.ts'
+import { HostRole } from '../../src/domain/host/role.ts'
 import { fullName } from '../../src/domain/part-name.ts'
 import { PlatformPart } from '../../src/domain/platform-part.ts'
 import type { PartPlace } from '../../src/domain/platform-part.ts'
@@ -149,7 +150,12 @@ describe('the counts of a gateway beside the API and of one that joined', () => 
   })
 
   it('are asked of each gateway that joined, as its row says', async () => {
-    const joined = async () => [{ hostId: 'h2', agentUrl: 'https://192.0.2.2:7071', keySha256: 'abcdef0123' }]
+    const at = { hostId: 'h2', agentUrl: 'https://192.0.2.2:7071' }
+    const joined = async () => [
+      { part: HostRole.Gateway, ...at, keySha256: 'abcdef0123' },
+      { part: HostRole.Worker, ...at, keySha256: '0123456789' },
+      { part: HostRole.Api, ...at },
+    ]
     const client = createPartClient({ places: [places[0]], gatewayToken: token, joined })
     clients.push(client)
     assert.deepEqual((await client.places())[1], {

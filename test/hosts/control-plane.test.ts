@@ -15,6 +15,10 @@ import { startStack } from '../support/stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
 
+interface TargetGroup {
+  readonly labels: { readonly part: string; readonly instance: string }
+}
+
 const limitMs = 60_000
 const movedText = 'the API is reached at another address now'
 /** Each says something to its log, and goes on. */
@@ -93,6 +97,24 @@ describe('a second API and a second worker', () => {
       env: { ROOST_ADDRESS: `http://${control.address}:7070` },
     })
     assert.deepEqual([out, code], ['by the second API\n', 0], err)
+  })
+
+  it('are among the parts whose metrics each API passes on', async () => {
+    for (const url of [stack.apiUrl, `http://${control.address}:7070`]) {
+      const read = async (path: string) =>
+        await fetch(new URL(path, url), { headers: { authorization: `Bearer ${stack.token}` } })
+      const groups = (await (await read('/platform/targets')).json()) as readonly TargetGroup[]
+      const parts = groups.map(({ labels }) => labels).filter(({ part }) => part !== 'agent')
+      const counts = ['api', 'worker', 'gateway'].map(
+        (one) => parts.filter(({ part }) => part === one).length,
+      )
+      assert.deepEqual(counts, [2, 2, 1], JSON.stringify(parts))
+      for (const { part, instance: name } of parts) {
+        const metrics = await read(`/platform/metrics?${new URLSearchParams({ part, name }).toString()}`)
+        assert.equal(metrics.status, 200, `${part} ${name} by ${url}`)
+        assert.match(await metrics.text(), /^process_cpu_seconds_total |^# TYPE /m)
+      }
+    }
   })
 
   it('take the place of a first API and a first worker that hang', async () => {

@@ -218,6 +218,7 @@ const noParts: PartClient = {
   places: async () => [],
   readMetrics: async () => await Promise.reject(new Error('there are no parts')),
   readTraffic: async () => [],
+  placesHere: [],
   readTrafficHere: async () => [],
   async close() {},
 }

@@ -2,6 +2,8 @@ import {
   apiAddressesPath,
   controlSettingsPath,
   gatewayCountsPath,
+  partsBesideMetricsPath,
+  partsBesidePath,
   workerRenewalPath,
 } from '../../domain/host/control-role.ts'
 import { gatewayRenewalPath, sharedSettingsPath } from '../../domain/host/gateway-role.ts'
@@ -50,10 +52,14 @@ const paths: Readonly<Record<PlatformPart, Paths>> = {
     if (path === workerRenewalPath) return Answerer.Certificate
     return path === gatewayCountsPath ? Answerer.Api : undefined
   },
-  [PlatformPart.Api]: (_id, { method, path }) =>
-    method === 'POST' && path === gatewayCountsPath ? Answerer.Api : undefined,
+  [PlatformPart.Api]: (_id, { method, path }) => {
+    if (method === 'POST') return path === gatewayCountsPath ? Answerer.Api : undefined
+    return method === 'GET' && apiReads.has(path) ? Answerer.Api : undefined
+  },
 }
 
+/** An API tells others its own metrics as it tells everybody on its machine. */
+const apiReads: ReadonlySet<string> = new Set(['/metrics', partsBesidePath, partsBesideMetricsPath])
 const gatewayReads: ReadonlySet<string> = new Set(['/internal/gateway/routes', sharedSettingsPath])
 
 /** Who answers this request of a part. Undefined if the part may not ask for that. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { HostRole, isCertified } from '../../domain/host/role.ts'
-import type { RoleKeys } from '../../domain/host/role.ts'
+import { isCertified } from '../../domain/host/role.ts'
+import type { HostRole, RoleKeys } from '../../domain/host/role.ts'
 import type { Database } from '../database.ts'
 import { takeLock } from '../locks.ts'
 import { json } from '../postgres-client.ts'
@@ -192,28 +192,31 @@ export async function joinedMachines({ db }: Database): Promise<ReadonlyMap<stri
   return new Map(rows.map(({ hostId, ...machine }) => [hostId, machine]))
 }
 
-/** A gateway on a machine that joined, and was heard of. */
-export interface JoinedGateway {
+/** A part that a role added to a machine that joined, and was heard of. */
+export interface JoinedPart {
+  readonly part: HostRole
   readonly hostId: string
   /** Where the agent of its machine is. */
   readonly agentUrl: string
-  /** The hash of its own public key. */
-  readonly keySha256: string
+  /** The hash of its own public key. Absent: it issues its certificates itself. */
+  readonly keySha256?: string
 }
 
-/** All gateways on machines that joined, in the order in which they did. */
-export async function joinedGateways({ db }: Database): Promise<readonly JoinedGateway[]> {
+/** All parts that roles added to machines that joined, in the order in which they did. */
+export async function joinedParts({ db }: Database): Promise<readonly JoinedPart[]> {
   const rows = await db
     .selectFrom('joinedHosts')
     .innerJoin('nodes', 'nodes.id', 'joinedHosts.hostId')
-    .select(['hostId', 'agentUrl', 'roleKeys'])
+    .select(['hostId', 'agentUrl', 'roles', 'roleKeys'])
     .orderBy('joinedAt')
     .orderBy('hostId')
     .execute()
-  return rows.flatMap(({ roleKeys, ...place }) => {
-    const keySha256 = roleKeys[HostRole.Gateway]
-    return keySha256 === undefined ? [] : [{ ...place, keySha256 }]
-  })
+  return rows.flatMap(({ roles, roleKeys, ...place }) =>
+    roles.map((part) => {
+      const keySha256 = isCertified(part) ? roleKeys[part] : undefined
+      return { part, ...place, ...(keySha256 !== undefined && { keySha256 }) }
+    }),
+  )
 }
 
 /** The ids of machines that are invited, or joined and were never heard of. They are not among the hosts. */

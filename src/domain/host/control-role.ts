@@ -4,6 +4,13 @@ export const workerRenewalPath = '/internal/worker/certificate'
 /** Where an API tells APIs and workers on other machines what the gateways beside it have counted. */
 export const gatewayCountsPath = '/internal/gateways/services'
 
+/** Where an API tells other APIs which parts are beside it, and their metrics. */
+export const partsBesidePath = '/internal/parts-beside'
+export const partsBesideMetricsPath = '/internal/parts-beside/metrics'
+
+/** The port at which a worker on a machine that joined answers APIs. It is the same on all machines. */
+export const joinedWorkerPort = 7_072
+
 /** The path below those of a host at which it learns where the processes of the API are. */
 export const apiAddressesPath = 'apis'
 

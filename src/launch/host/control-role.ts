@@ -1,16 +1,18 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import { joinedApiPort } from '../../domain/host/control-role.ts'
+import { joinedApiPort, joinedWorkerPort } from '../../domain/host/control-role.ts'
 import type { ControlSettings } from '../../domain/host/control-role.ts'
 import { HostRole } from '../../domain/host/role.ts'
 import { hostAndPort } from '../../domain/host-and-port.ts'
 import { replaceFile } from '../../primitives/replace-file.ts'
+import type { PartIdentity } from '../../trust/part-identity.ts'
 import type { RoostConfinements } from '../parts/roost-confinements.ts'
 import { ownProgram } from '../parts/own-program.ts'
 import type { Part } from '../parts/part.ts'
 import { untilAnswers } from '../readiness.ts'
 import { workerIdentityDirectory } from './joined-host.ts'
 import type { JoinedHost } from './joined-host.ts'
+import { untilReady } from './until-ready.ts'
 
 const apiStopLimitMs = 2_000
 const workerStopLimitMs = 3_000
@@ -20,9 +22,8 @@ export interface ControlPartsOptions {
   /** What all APIs and workers of the installation have in common. */
   readonly shared: ControlSettings
   readonly confinements: Partial<Pick<RoostConfinements, 'api' | 'worker'>>
-  /** Where they answer on this machine, such as `http://127.0.0.1:7070`. */
+  /** Where the API answers on this machine, such as `http://127.0.0.1:7070`. */
   readonly apiAt: string
-  readonly workerAt: string
 }
 
 /** Keeps the keys of the installation where this machine's API and worker read them. */
@@ -46,33 +47,49 @@ export function controlEnvironment(
   }
 }
 
+interface Machine {
+  readonly joined: JoinedHost
+  /** Where the parts of this machine reach the API. */
+  readonly apiAt: string
+  readonly identity: PartIdentity
+  readonly dataDir: string
+}
+
 export function controlParts(
-  {
-    joined,
-    apiAt,
-    dataDir,
-  }: { readonly joined: JoinedHost; readonly apiAt: string; readonly dataDir: string },
-  { shared, confinements, apiAt: ownApiAt, workerAt }: ControlPartsOptions,
+  { joined, apiAt, identity, dataDir }: Machine,
+  { shared, confinements, apiAt: ownApiAt }: ControlPartsOptions,
 ): readonly Part[] {
-  const env = {
+  const { hostId, ownAddress, roles } = joined
+  const common = {
     ...controlEnvironment(joined, shared, dataDir),
     ROOST_IDENTITY_DIR: workerIdentityDirectory(dataDir),
-    ROOST_METRICS_PARTS: `api=${ownApiAt}, worker=${workerAt}`,
   }
-  const part = (name: string, at: string, stopLimitMs: number): Part => ({
-    ...ownProgram(name),
-    env,
-    stopSignal: 'SIGTERM',
-    stopLimitMs,
-    ready: (signal) => untilAnswers(`${at}/readyz`, signal),
-  })
-  const { api, worker } = confinements
   const parts: Part[] = []
-  if (joined.roles.includes(HostRole.Api))
-    parts.push({ ...part('api', ownApiAt, apiStopLimitMs), confinement: api })
-  if (joined.roles.includes(HostRole.Worker)) {
-    const own = part('worker', workerAt, workerStopLimitMs)
-    parts.push({ ...own, confinement: worker, env: { ...env, ROOST_API_URL: `https://${apiAt}` } })
+  if (roles.includes(HostRole.Api)) {
+    parts.push({
+      ...ownProgram('api'),
+      confinement: confinements.api,
+      env: common,
+      stopSignal: 'SIGTERM',
+      stopLimitMs: apiStopLimitMs,
+      ready: async (signal) => await untilAnswers(`${ownApiAt}/readyz`, signal),
+    })
+  }
+  if (roles.includes(HostRole.Worker)) {
+    const place = { host: ownAddress, port: joinedWorkerPort, name: { part: HostRole.Worker, id: hostId } }
+    parts.push({
+      ...ownProgram('worker'),
+      confinement: confinements.worker,
+      env: {
+        ...common,
+        ROOST_API_URL: `https://${apiAt}`,
+        ROOST_METRICS_HOST: ownAddress,
+        ROOST_WORKER_METRICS_PORT: String(joinedWorkerPort),
+      },
+      stopSignal: 'SIGTERM',
+      stopLimitMs: workerStopLimitMs,
+      ready: async (signal) => await untilReady(place, identity, signal),
+    })
   }
   return parts
 }

@@ -1,22 +1,17 @@
-import { Agent, request } from 'undici'
-import { serverUrl } from '../../domain/host-and-port.ts'
 import { joinedGatewayPort } from '../../domain/host/gateway-role.ts'
 import type { SharedGatewaySettings } from '../../domain/host/gateway-role.ts'
-import { fullName } from '../../domain/part-name.ts'
-import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
 import { compiledIn } from '../parts/compiled-sources.ts'
 import type { Confinement } from '../parts/part-confinement.ts'
 import type { Part } from '../parts/part.ts'
 import { ownProgram } from '../parts/own-program.ts'
-import { untilSucceeds } from '../readiness.ts'
 import { controlParts } from './control-role.ts'
 import type { ControlPartsOptions } from './control-role.ts'
 import { gatewayIdentityDirectory, identityDirectory } from './joined-host.ts'
 import type { JoinedHost } from './joined-host.ts'
+import { untilReady } from './until-ready.ts'
 
-const answerMs = 2_000
 const agentStopLimitMs = 5_000
 const gatewayStopLimitMs = 2_000
 
@@ -101,27 +96,5 @@ function gatewayPart(
     stopLimitMs: gatewayStopLimitMs,
     ready: async (signal) =>
       await untilReady({ ...place, name: { part: PlatformPart.Gateway, id: hostId } }, identity, signal),
-  }
-}
-
-/** Resolves once a part takes work. It says so to everybody, so no certificate is shown to it. */
-async function untilReady(
-  place: { readonly host: string; readonly port: number; readonly name: PartName },
-  { authority }: PartIdentity,
-  signal: AbortSignal,
-): Promise<void> {
-  const servername = fullName(place.name)
-  const dispatcher = new Agent({ connect: { ca: authority, servername }, allowH2: false })
-  const url = `${serverUrl('https', place)}/readyz`
-  const ask = async (): Promise<void> => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
-    const answer = await request(url, { dispatcher, headers: { host: servername }, signal: limit })
-    await answer.body.dump()
-    if (answer.statusCode !== 200) throw new Error(`the ${place.name.part} answers ${answer.statusCode}`)
-  }
-  try {
-    await untilSucceeds(ask, signal)
-  } finally {
-    await dispatcher.destroy()
   }
 }

@@ -110,7 +110,7 @@ describe('invitations of machines', () => {
     const list = await roost.run(['host', 'invitations'])
     assert.match(
       list.out,
-      /^NAME +ROLES +AGE +EXPIRES IN *\nattic +- +\d s +(59 min|1 h) *\nedge +gateway +\d s +(59 min|1 h) *\n$/,
+      /^NAME +ROLES +AGE +EXPIRES IN *\nattic +- +\d+ (s|min) +\d+ (min|h) *\nedge +gateway +\d+ (s|min) +\d+ (min|h) *\n$/,
       list.err,
     )
     const json = await roost.run(['host', 'invitations', 'edge', '-o', 'json'])

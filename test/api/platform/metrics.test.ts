@@ -10,6 +10,7 @@ import type { TestApi } from '../../support/api-server.ts'
 const durations = { counts: [1, 0, 2, 0, 0, 0, 0, 0, 0], seconds: 0.2 }
 const counted = { ...noTraffic, requests: { '5xx': 3 }, durations }
 const parts: PartClient = {
+  placesHere: [],
   readTrafficHere: async () => [],
   places: async () => [{ part: 'gateway', name: '10.0.0.2:7073', address: 'http://10.0.0.2:7073' }],
   readMetrics: async () => await Promise.reject(new PartUnreachable('silent')),

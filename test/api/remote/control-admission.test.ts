@@ -1,5 +1,11 @@
 import { strict as assert } from 'node:assert'
-import { gatewayCountsPath, workerKeys, workerRenewalPath } from '../../../src/domain/host/control-role.ts'
+import {
+  gatewayCountsPath,
+  partsBesideMetricsPath,
+  partsBesidePath,
+  workerKeys,
+  workerRenewalPath,
+} from '../../../src/domain/host/control-role.ts'
 import { HostRole } from '../../../src/domain/host/role.ts'
 import { PlatformPart } from '../../../src/domain/platform-part.ts'
 import type { PartIdentity } from '../../../src/trust/part-identity.ts'
@@ -86,6 +92,11 @@ describe('machines that joined with an API or a worker', () => {
     }
     assert.equal((await ask(line, api, { services: ['no uuid'] })).status, 400)
     assert.equal((await ask('GET /internal/gateway/routes', api)).status, 403)
+    assert.equal((await ask(`GET ${partsBesidePath}`, worker)).status, 403)
+    assert.deepEqual(JSON.parse((await ask(`GET ${partsBesidePath}`, api)).json), { parts: [] })
+    const unknown = await ask(`GET ${partsBesideMetricsPath}?part=worker&name=a`, api)
+    assert.deepEqual([unknown.status, /worker/.test(unknown.json)], [404, true])
+    assert.equal((await ask('GET /metrics', api)).status, 200)
     for (const identity of [plain, await remote.partOf('h3', HostRole.Gateway)])
       assert.notEqual((await ask(line, identity, body)).status, 200)
     assert.equal((await ask(line, await named(PlatformPart.Api, 'h4', plain), body)).status, 401)

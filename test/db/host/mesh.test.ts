@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { recordHeartbeat } from '../../../src/db/host/hosts.ts'
-import { admitHost, inviteHost, joinedGateways, removeJoinedHost } from '../../../src/db/host/joining.ts'
+import { admitHost, inviteHost, joinedParts, removeJoinedHost } from '../../../src/db/host/joining.ts'
 import { readMesh } from '../../../src/db/host/mesh.ts'
 import { HostRole } from '../../../src/domain/host/role.ts'
 import { testAgentSecret, testSecretBox } from '../../support/accounts.ts'
@@ -69,11 +69,11 @@ describe('the gateways in the mesh', () => {
   it('are told to those who ask for their metrics once they were heard of', async () => {
     await join('h2', [HostRole.Gateway])
     await join('h3')
-    assert.deepEqual(await joinedGateways(database), [])
+    assert.deepEqual(await joinedParts(database), [])
     await beat('h2')
     await beat('h3')
     assert.deepEqual(
-      (await joinedGateways(database)).map(({ hostId, agentUrl }) => [hostId, agentUrl]),
+      (await joinedParts(database)).map(({ hostId, agentUrl }) => [hostId, agentUrl]),
       [['h2', 'https://h2.example:7071']],
     )
   })
