@@ -4,6 +4,7 @@ import { idTakenText, isReportable } from '../../domain/host/api-protocol.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import { imagesInUse, instancesOfNode, isPlacedOn, loadLaunchSpec } from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
+import { KnownAgents } from '../../db/host/known-agents.ts'
 import type { ApiDeps } from '../deps.ts'
 import { span } from '../../primitives/spans.ts'
 import { hostBehind } from '../remote/admitted-hosts.ts'
@@ -22,6 +23,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const joining = requireJoinToken(deps.settings.joinToken)
   const joined = requireNodeSecret(deps)
   const meshReader = new MeshReader(deps)
+  const known = new KnownAgents()
 
   router.put('/', joining, readBody(), async (ctx) => {
     ctx.state.route = 'internal.heartbeat'
@@ -31,7 +33,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     const heartbeat = parseHeartbeat(ctx.state.body)
     if (hasJoined && !heartbeat.agentUrl.startsWith('https:'))
       throw requestError('invalidContent', plainAgent)
-    const assignment = await recordHeartbeat(deps, node, heartbeat)
+    const assignment = await recordHeartbeat({ ...deps, known }, node, heartbeat)
     if (assignment === undefined) {
       ctx.state.log.debug(
         { node: node.id },

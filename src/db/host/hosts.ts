@@ -1,3 +1,4 @@
+import type { ExpressionBuilder } from 'kysely'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { agentUrlFromElsewhere } from '../../domain/host/agent-url.ts'
@@ -6,11 +7,12 @@ import { firstInstanceIndex, freeSubnet } from '../../domain/host/private-addres
 import type { Database } from '../database.ts'
 import { takeLock } from '../locks.ts'
 import { json } from '../postgres-client.ts'
-import type { Db, Row } from '../schema/tables.ts'
+import type { Db, Row, Tables } from '../schema/tables.ts'
 import { ago, now } from '../sql/time.ts'
 import { sameSecret } from '../same-secret.ts'
 import { SecretBoxError } from '../secret-box.ts'
 import type { SecretBox } from '../secret-box.ts'
+import type { KnownAgents } from './known-agents.ts'
 
 /** A host, and how its agent is reached. */
 export interface NodeRecord extends Pick<Row<'nodes'>, (typeof recordColumns)[number]> {
@@ -48,6 +50,8 @@ interface NewNode {
   readonly firstSubnet: string
 }
 
+type HeardNode = NewNode & { readonly joined?: boolean }
+
 type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
 
 /**
@@ -56,53 +60,93 @@ type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
  * afterwards, and the id belongs to the agent with this secret from then on. Returns undefined and changes
  * nothing if the host with this id has another secret. Throws if all networks are taken. With `joined`, the
  * heartbeat is that of a machine that joined; one that was removed meanwhile is refused, too. One that has a
- * role is cordoned from its first heartbeat on.
+ * role is cordoned from its first heartbeat on. With `known`, the heartbeats after the first need one
+ * statement each.
  */
 export async function recordHeartbeat(
-  deps: NodesDeps,
-  node: NewNode & { readonly joined?: boolean },
+  deps: NodesDeps & { readonly known?: KnownAgents },
+  node: HeardNode,
   heartbeat: NodeHeartbeat,
 ): Promise<NodeAssignment | undefined> {
-  return deps.database.db.transaction().execute(async (db) => {
+  const sealed = deps.known?.sealedOf(node.id, heartbeat.agentSecret)
+  if (sealed !== undefined) {
+    const assigned = await hearKnown(deps.database, { node, sealed }, heartbeat)
+    if (assigned !== undefined) return assigned
+    deps.known?.forget(node.id)
+  }
+  return await hearAny(deps, node, heartbeat)
+}
+
+/**
+ * Notes a heartbeat if the row still has this sealed secret. Otherwise, or if the host joined and was removed,
+ * returns undefined and changes nothing.
+ */
+async function hearKnown(
+  { db }: Database,
+  { node, sealed }: { readonly node: HeardNode; readonly sealed: string },
+  heartbeat: NodeHeartbeat,
+): Promise<NodeAssignment | undefined> {
+  const joined = db.selectFrom('joinedHosts').select('hostId').where('hostId', '=', node.id)
+  const stored = await db
+    .updateTable('nodes')
+    .set((eb) => heardColumns(eb, heartbeat))
+    .where('id', '=', node.id)
+    .where('agentSecret', '=', sealed)
+    .$if(node.joined === true, (query) => query.where((eb) => eb.exists(joined)))
+    .returning('subnet')
+    .executeTakeFirst()
+  return stored && { nodeId: node.id, subnet: stored.subnet }
+}
+
+async function hearAny(
+  deps: NodesDeps & { readonly known?: KnownAgents },
+  node: HeardNode,
+  heartbeat: NodeHeartbeat,
+): Promise<NodeAssignment | undefined> {
+  const { agentSecret: secret } = heartbeat
+  const heard = await deps.database.db.transaction().execute(async (db) => {
     const roles = node.joined === true ? await keptRoles(db, node.id) : []
     if (roles === undefined) return undefined
-    const sealed = deps.secretBox.seal(heartbeat.agentSecret, secretContext(node.id))
+    const sealed = deps.secretBox.seal(secret, secretContext(node.id))
     const stored =
       (await storedNode(db, node.id)) ??
       (await addNode(db, node, { heartbeat, sealed, isCordoned: roles.length > 0 }))
     const isReleased = stored.agentSecret === releasedSecret
-    if (
-      !isReleased &&
-      !isSealed(deps, node.id, { sealed: stored.agentSecret, secret: heartbeat.agentSecret })
-    )
-      return undefined
-    const { agentUrl, accelerator, memoryMb, cpus = null, volumeMb, imageBytes, version } = heartbeat
-    const secret = isReleased ? sealed : stored.agentSecret
+    if (!isReleased && !isSealed(deps, node.id, { sealed: stored.agentSecret, secret })) return undefined
+    const agentSecret = isReleased ? sealed : stored.agentSecret
     await db
       .updateTable('nodes')
-      .set((eb) => ({
-        agentUrl,
-        agentSecret: secret,
-        accelerator,
-        memoryMb,
-        cpus,
-        volumeMb,
-        ...(imageBytes !== undefined && { imageBytes: json(imageBytes) }),
-        version,
-        meshKey: heartbeat.mesh?.publicKey ?? null,
-        meshEndpoint: heartbeat.mesh?.endpoint ?? null,
-        heardSince: eb
-          .case()
-          .when('heartbeatAt', '>', ago(nodeSilentAfterMs))
-          .then(eb.ref('heardSince'))
-          .else(now)
-          .end(),
-        heartbeatAt: now,
-      }))
+      .set((eb) => ({ agentSecret, ...heardColumns(eb, heartbeat) }))
       .where('id', '=', node.id)
       .execute()
-    return { nodeId: node.id, subnet: stored.subnet }
+    return { agentSecret, subnet: stored.subnet }
   })
+  if (heard === undefined) return undefined
+  deps.known?.remember(node.id, { secret, sealed: heard.agentSecret })
+  return { nodeId: node.id, subnet: heard.subnet }
+}
+
+/** What every heartbeat writes. */
+function heardColumns(eb: ExpressionBuilder<Tables, 'nodes'>, heartbeat: NodeHeartbeat) {
+  const { agentUrl, accelerator, memoryMb, cpus = null, volumeMb, imageBytes, version, mesh } = heartbeat
+  return {
+    agentUrl,
+    accelerator,
+    memoryMb,
+    cpus,
+    volumeMb,
+    ...(imageBytes !== undefined && { imageBytes: json(imageBytes) }),
+    version,
+    meshKey: mesh?.publicKey ?? null,
+    meshEndpoint: mesh?.endpoint ?? null,
+    heardSince: eb
+      .case()
+      .when('heartbeatAt', '>', ago(nodeSilentAfterMs))
+      .then(eb.ref('heardSince'))
+      .else(now)
+      .end(),
+    heartbeatAt: now,
+  }
 }
 
 /**

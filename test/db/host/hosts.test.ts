@@ -9,7 +9,9 @@ import type { InstanceRow } from '../../../src/db/instance/row.ts'
 import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../../src/db/host/instances.ts'
 import { overlookNodes, releaseNode, removeNode } from '../../../src/db/host/administration.ts'
 import { findNode, isNodeSecret, listNodes, recordHeartbeat } from '../../../src/db/host/hosts.ts'
+import { KnownAgents } from '../../../src/db/host/known-agents.ts'
 import { createSecretBox, secretKeyBytes } from '../../../src/db/secret-box.ts'
+import type { SecretBox } from '../../../src/db/secret-box.ts'
 import {
   findDeletedRows,
   findUnstarted,
@@ -135,9 +137,13 @@ describe('hosts', () => {
   beforeEach(() => {
     firstSubnet = '10.64.0.0/20'
   })
+  let known: KnownAgents | undefined
+  beforeEach(() => {
+    known = undefined
+  })
   const beat = (id: string, agentSecret: string, occupiedSubnets: readonly string[] = []) =>
     recordHeartbeat(
-      deps(),
+      { ...deps(), ...(known && { known }) },
       { id, firstSubnet },
       {
         agentUrl: `http://${agentSecret}`,
@@ -186,6 +192,57 @@ describe('hosts', () => {
     const other = { database, secretBox: createSecretBox(randomBytes(secretKeyBytes)) }
     assert.equal(await isNodeSecret(other, 'a', 'kept'), false)
     assert.equal(await isNodeSecret(deps(), 'a', 'kept'), true)
+  })
+
+  it('are known again by a process that heard them, which opens their secret once', async () => {
+    known = new KnownAgents()
+    let opened = 0
+    const secretBox: SecretBox = {
+      ...testSecretBox,
+      open(...given) {
+        opened += 1
+        return testSecretBox.open(...given)
+      },
+    }
+    const hear = async (agentUrl: string) => {
+      const heartbeat = {
+        agentUrl,
+        agentSecret: 'one',
+        accelerator: 'tcg',
+        memoryMb: 1,
+        volumeMb: 2,
+      } as const
+      const node = { id: 'a', firstSubnet }
+      const told = { ...heartbeat, occupiedSubnets: [], version: '' }
+      return await recordHeartbeat({ database, secretBox, known: known! }, node, told)
+    }
+    const first = await hear('http://first')
+    for (const url of ['http://second', 'http://third']) {
+      assert.deepEqual(await hear(url), first)
+      assert.equal((await findNode(deps(), 'a'))?.agentUrl, url)
+    }
+    assert.equal(opened, 1)
+  })
+
+  it('that are known belong to no other agent, and not to their own once another one has their id', async () => {
+    const here = new KnownAgents()
+    known = here
+    const joined = await beat('a', 'one')
+    assert.deepEqual(await beat('a', 'one'), joined)
+    assert.equal(await beat('a', 'two'), undefined)
+    assert.equal((await findNode(deps(), 'a'))?.agentUrl, 'http://one')
+    await silence('a')
+    assert.deepEqual(await releaseNode(database, 'a'), { ok: true })
+    // Another process of the API hears the next agent.
+    known = new KnownAgents()
+    assert.deepEqual(await beat('a', 'two'), joined)
+    known = here
+    assert.equal(await beat('a', 'one'), undefined)
+    assert.equal((await findNode(deps(), 'a'))?.agentUrl, 'http://two')
+    assert.deepEqual(await beat('a', 'two'), joined)
+    await silence('a')
+    assert.deepEqual(await removeNode(database, 'a'), { ok: true })
+    assert.deepEqual(await beat('a', 'one'), joined)
   })
 
   it('that are released belong, with instances and network, to the next agent that joins, and to no other after that', async () => {

@@ -12,6 +12,7 @@ import {
   removeJoinedHost,
 } from '../../../src/db/host/joining.ts'
 import { recordHeartbeat } from '../../../src/db/host/hosts.ts'
+import { KnownAgents } from '../../../src/db/host/known-agents.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import type { UserRecord } from '../../../src/db/account/users.ts'
 import { createVolume } from '../../../src/db/volume/create.ts'
@@ -255,9 +256,10 @@ describe('machines that join as hosts', () => {
   })
 
   it('are either removed or heard, if both come at once', async () => {
+    const known = new KnownAgents()
     const beat = async (id: string) =>
       await recordHeartbeat(
-        { database, secretBox: testSecretBox },
+        { database, secretBox: testSecretBox, known },
         { id, firstSubnet: '10.64.0.0/16', joined: true },
         {
           agentUrl: 'https://127.0.0.1:7071',
