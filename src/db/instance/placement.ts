@@ -41,7 +41,12 @@ export interface WantedPlacements extends WantedInstance {
     | { readonly made: { readonly sizeMb: number } }
 }
 
-/** How many addresses one query checks. Most addresses are free as a rule, so one query finds enough. */
+/**
+ * How many addresses the first query checks beyond those that are needed. Addresses are given out one after
+ * the other, so those that come next are free as a rule.
+ */
+const spareAddresses = 8
+/** How many addresses each further query checks. */
 const addressWindow = 256
 
 /**
@@ -149,28 +154,36 @@ function refusalOf(
 
 /** The next `count` free addresses after the last one that was given out. Undefined if fewer are free. */
 async function takeAddresses(db: Db, node: Candidate, count: number): Promise<readonly string[] | undefined> {
-  const free: number[] = []
-  let from = node.nextAddress
+  const free: { readonly index: number; readonly address: string }[] = []
   const all = addressesPerSubnet(node.subnet)
-  for (let seen = 0; seen < all && free.length < count; seen += addressWindow) {
-    const window = addressIndexes(node.subnet, from, Math.min(addressWindow, all - seen))
-    const taken = await takenAddresses(db, node, window)
-    free.push(...window.filter((index) => !taken.has(privateAddress(node.subnet, index))))
-    from = (window.at(-1) ?? from) + 1
+  let from = node.nextAddress
+  let most = count + spareAddresses
+  for (let seen = 0; seen < all && free.length < count; most = addressWindow) {
+    const window = addressIndexes(node.subnet, from, Math.min(most, all - seen)).map((index) => ({
+      index,
+      address: privateAddress(node.subnet, index),
+    }))
+    const taken = await takenAddresses(
+      db,
+      node,
+      window.map(({ address }) => address),
+    )
+    free.push(...window.filter(({ address }) => !taken.has(address)))
+    seen += window.length
+    from = (window.at(-1)?.index ?? from) + 1
   }
   if (free.length < count) return undefined
   const chosen = free.slice(0, count)
-  const nextAddress = chosen.at(-1)! + 1
+  const nextAddress = chosen.at(-1)!.index + 1
   await db.updateTable('nodes').set({ nextAddress }).where('id', '=', node.id).execute()
-  return chosen.map((index) => privateAddress(node.subnet, index))
+  return chosen.map(({ address }) => address)
 }
 
 async function takenAddresses(
   db: Db,
   node: Candidate,
-  window: readonly number[],
+  addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const addresses = window.map((index) => privateAddress(node.subnet, index))
   const rows = await db
     .selectFrom('instances')
     .select('privateIp')

@@ -236,6 +236,19 @@ describe('instances', () => {
     assert.equal((await createAt(4_094)).privateIp, first.privateIp)
   })
 
+  it('get a free address, however many after the last one are taken', async () => {
+    const user = await newUser()
+    const before = await created(wantedInstance(user, { replicas: 19 }))
+    const first = Number(before[0]!.privateIp.split('.').at(-1))
+    await database.orm.em.fork().execute('update nodes set next_address = ?', [first], 'run')
+    const after = await created(wantedInstance(user, { replicas: 2 }))
+    const ends = [...before, ...after].map(({ privateIp }) => Number(privateIp.split('.').at(-1)))
+    assert.deepEqual(
+      ends,
+      ends.map((_, index) => first + index),
+    )
+  })
+
   it('are found by uuid and by name in the order of the request', async () => {
     const user = await newUser()
     const [a, b] = await created(wantedInstance(user, { name: 'a', replicas: 1 }))
