@@ -101,20 +101,26 @@ export const routesQuery: FeedQuery = sql`
  * hosts. Nothing is told of users who have no instance on the host; the reader forgets such users by itself.
  * A user may be new to the reader: then all the user's instances here are new, and those elsewhere are told
  * too, however old they are.
+ *
+ * `offset 0` has PostgreSQL find the new users first, and then their instances. It would else look through the
+ * instances of everybody for some that are of a new user, as long as it takes the table for small.
  */
 export function namesQuery(nodeId: string): FeedQuery {
-  const name = sql`select 'name', uuid::text, feed_xid::text,
+  const name = sql`'name', uuid::text, feed_xid::text,
       case when deleted_at is null
         then json_strip_nulls(json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name, 'privateIp', private_ip,
-          'isElsewhere', case when node_id <> ${nodeId} then true end)) end
-    from instances`
+          'isElsewhere', case when node_id <> ${nodeId} then true end)) end`
   const usersHere = sql`select user_uuid from instances where node_id = ${nodeId} and deleted_at is null`
   return sql`
-      ${name} where feed_xid ${sinceRevision} and (node_id = ${nodeId} or user_uuid in (${usersHere}))
+      select ${name} from instances
+        where feed_xid ${sinceRevision} and (node_id = ${nodeId} or user_uuid in (${usersHere}))
         and (${isResumed} or deleted_at is null)
       union all
-      ${name} where ${isResumed} and not feed_xid ${sinceRevision} and node_id <> ${nodeId} and deleted_at is null
-        and user_uuid in (${usersHere} group by user_uuid having bool_and(feed_xid ${sinceRevision}))
+      select elsewhere.* from (${usersHere} and ${isResumed}
+          group by user_uuid having bool_and(feed_xid ${sinceRevision}) offset 0) as added,
+        lateral (select ${name} from instances
+          where user_uuid = added.user_uuid and deleted_at is null and node_id <> ${nodeId}
+            and (feed_xid ${sinceRevision}) is not true offset 0) as elsewhere
       union all
       select 'name', id, xid::text, null from feed_gone
       where ${isResumed} and xid ${sinceRevision} and what = 'instance'
