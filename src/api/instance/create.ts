@@ -4,6 +4,7 @@ import { createInstances } from '../../contract/instance/operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { insertInstances } from '../../db/instance/create.ts'
+import { RememberedHosts } from '../../db/instance/remembered-hosts.ts'
 import type { ServiceChoice } from '../../db/instance/new-instances.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import { readLimits } from '../../db/account/quotas.ts'
@@ -44,6 +45,7 @@ const maxConcurrent = 10
  * Either all instances of one object are created or none.
  */
 export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> {
+  const remembered = new RememberedHosts()
   const beginFirstBoot = createFirstBoots(deps)
   return async ({ objects }, call) => {
     const bodies = objects.map(({ parameters }) => parameters)
@@ -69,7 +71,7 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
       const image = images[index]!
       const instances =
         wrong === undefined
-          ? await createObject(deps, call, { body, image, service })
+          ? await createObject(deps, call, { body, image, service, remembered })
           : [unmadeEntry(wrong, body.name)]
       for (const row of instances.filter(isRow)) {
         ended(row.uuid)
@@ -138,21 +140,23 @@ async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly Instanc
 }
 
 async function createObject(
-  deps: ApiDeps,
+  { database, secretBox }: ApiDeps,
   call: Call,
   {
     body,
     image,
     service,
+    remembered,
   }: {
     readonly body: InstanceBody
     readonly image: Awaited<ReturnType<typeof findImage>>
     readonly service: ServiceChoice | undefined
+    readonly remembered: RememberedHosts
   },
 ): Promise<readonly (InstanceRow | FailedEntry)[]> {
   if ('message' in image) return [unmadeEntry(image, body.name)]
   const wanted = newInstances(call.identity.userUuid, { body, image, service })
-  const outcome = await insertInstances(deps, { ...wanted, asker: call.asker })
+  const outcome = await insertInstances({ database, secretBox, remembered }, { ...wanted, asker: call.asker })
   return outcome.ok ? outcome.instances : [unmadeEntry(writeRefusalProblem(outcome.refusal), body.name)]
 }
 

@@ -23,7 +23,8 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const joining = requireJoinToken(deps.settings.joinToken)
   const joined = requireNodeSecret(deps)
   const meshReader = new MeshReader(deps)
-  const known = new KnownAgents()
+  const { database, secretBox } = deps
+  const heartbeats = { database, secretBox, known: new KnownAgents() }
 
   router.put('/', joining, readBody(), async (ctx) => {
     ctx.state.route = 'internal.heartbeat'
@@ -33,7 +34,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     const heartbeat = parseHeartbeat(ctx.state.body)
     if (hasJoined && !heartbeat.agentUrl.startsWith('https:'))
       throw requestError('invalidContent', plainAgent)
-    const assignment = await recordHeartbeat({ ...deps, known }, node, heartbeat)
+    const assignment = await recordHeartbeat(heartbeats, node, heartbeat)
     if (assignment === undefined) {
       ctx.state.log.debug(
         { node: node.id },

@@ -19,6 +19,7 @@ import { lockVolume, refuseUnavailable } from '../volume/locked-volume.ts'
 import { chooseNames, firstState, newInstanceRow } from './new-instances.ts'
 import type { NewInstances } from './new-instances.ts'
 import { placeInstances } from './placement.ts'
+import type { RememberedHosts } from './remembered-hosts.ts'
 import { quotasOf, refuseExcess } from '../account/quotas.ts'
 import { randomSuffix } from '../random-suffix.ts'
 import type { RandomSuffix } from '../random-suffix.ts'
@@ -37,6 +38,8 @@ export interface CreateInstancesDeps {
   readonly secretBox: SecretBox
   /** Makes lower-case letters and digits. Tests replace it to make names collide. */
   readonly randomSuffix?: RandomSuffix
+  /** What the process remembers of hosts. Absent: all are read for each placement. */
+  readonly remembered?: RememberedHosts
 }
 
 /**
@@ -82,7 +85,7 @@ export async function insertInstancesWithin(
   const existing = await chooseVolume(db, wanted)
   const sizeMb = madeVolumeMb(wanted)
   const { memoryMb, vcpus, userUuid } = wanted
-  const placements = await placeInstances(db, {
+  const wantedPlacements = {
     count: names.length,
     memoryMb,
     vcpus,
@@ -90,7 +93,8 @@ export async function insertInstancesWithin(
     starting: firstState(wanted) === InstanceState.Starting,
     ...(existing && { volume: { existing } }),
     ...(sizeMb !== undefined && { volume: { made: { sizeMb } } }),
-  })
+  }
+  const placements = await placeInstances(db, wantedPlacements, deps.remembered)
   const nodeIds = placements.map(({ nodeId }) => nodeId)
   const writer = { userUuid, randomSuffix: suffix, ...(wanted.asker && { asker: wanted.asker }) }
   const made =

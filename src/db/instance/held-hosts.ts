@@ -3,8 +3,9 @@ import type { ChosenHost, HostsChoice, PlacementWish } from '../../domain/host/p
 import { LockSet, takeAll, takeFirstFree } from '../locks.ts'
 import type { Db } from '../schema/tables.ts'
 import { savepoint } from '../sql/savepoint.ts'
-import { measureRoom, openHosts, readCandidates } from './placement-candidates.ts'
+import { measureRoom, openHosts, readAlike, readCandidates } from './placement-candidates.ts'
 import type { Candidate, CandidatesWanted } from './placement-candidates.ts'
+import type { RememberedHosts } from './remembered-hosts.ts'
 
 /** What is placed, and on which hosts it may be. */
 export interface HostsWanted extends CandidatesWanted {
@@ -14,6 +15,8 @@ export interface HostsWanted extends CandidatesWanted {
   readonly startingMb?: number
   /** Hosts that are not to be chosen, because they have no address left. */
   readonly except?: readonly string[]
+  /** Where hosts may be looked up, and are noted. Absent: they are read. */
+  readonly remembered?: RememberedHosts | undefined
 }
 
 /** The choice, with all hosts among which it was made. */
@@ -36,6 +39,8 @@ const mostTries = 3
  * another placement holds it, the next host in the order of preference is taken, which would be the choice
  * after that placement. If all of these are held, this waits for the first.
  *
+ * The first choice may be made among remembered hosts, because the chosen one is read again in any case.
+ *
  * A transaction that holds a host waits for no other, except by `holdEveryHost`, so that no two transactions
  * wait for each other. Throws `Refused` if no host may be chosen.
  */
@@ -43,11 +48,19 @@ export async function holdHosts(db: Db, wanted: HostsWanted): Promise<HeldHosts>
   let ids = await openIds(db, wanted)
   if (ids.length > 1) await savepoint('set').execute(db)
   for (let tries = 0; tries < mostTries && ids.length > 1; tries++) {
-    const candidates = await readRooms(db, ids, { wanted, locked: false })
+    const recalled = tries === 0 ? await recallHosts(db, ids, wanted) : undefined
+    const candidates = recalled ?? (await readAllRooms(db, ids, wanted))
     const choice = chooseHosts(candidates, wanted.wish, wanted.count)
+    if (!choice.ok && recalled !== undefined) continue
     if (!choice.ok && candidates.length > 0) return { ...choice, candidates }
     const chosen = choice.ok && (await holdChosen(db, { candidates, chosen: choice.chosen }, wanted))
-    if (chosen) return { ok: true, chosen, candidates }
+    if (chosen) {
+      wanted.remembered?.note(
+        chosen.map(({ host }) => host),
+        wanted.wish,
+      )
+      return { ok: true, chosen, candidates }
+    }
     await savepoint('return').execute(db)
     ids = await openIds(db, wanted)
   }
@@ -76,19 +89,58 @@ async function openIds(db: Db, wanted: HostsWanted): Promise<readonly string[]> 
 
 async function holdAll(db: Db, ids: readonly string[], wanted: HostsWanted): Promise<HeldHosts> {
   await takeAll(db, LockSet.Placements, ids)
-  const candidates = await readRooms(db, ids, { wanted, locked: true })
+  const candidates = await readHeldRooms(db, ids, wanted)
   // The hosts were closed while this waited. The question for open hosts says why.
   if (candidates.length === 0 && ids.length > 0) return await holdAll(db, await openIds(db, wanted), wanted)
   return { ...chooseHosts(candidates, wanted.wish, wanted.count), candidates }
 }
 
-async function readRooms(
+async function recallHosts(
   db: Db,
   ids: readonly string[],
-  { wanted, locked }: { readonly wanted: HostsWanted; readonly locked: boolean },
+  wanted: HostsWanted,
+): Promise<readonly Candidate[] | undefined> {
+  const hosts = wanted.remembered?.recall(ids)
+  return hosts && (await withAlike(db, hosts, wanted))
+}
+
+async function readAllRooms(
+  db: Db,
+  ids: readonly string[],
+  wanted: HostsWanted,
 ): Promise<readonly Candidate[]> {
-  const candidates = await readCandidates(db, ids, { group: wanted.group, locked })
-  return wanted.startingMb === undefined ? candidates : await measureRoom(db, candidates, wanted.startingMb)
+  const hosts = await readCandidates(db, ids, { group: undefined, locked: false })
+  wanted.remembered?.remember(hosts)
+  return await withRoom(db, await withAlike(db, hosts, wanted), wanted)
+}
+
+/** Adds what the hosts have of the group. One query for all is quicker than one for each of many hosts. */
+async function withAlike(
+  db: Db,
+  hosts: readonly Candidate[],
+  { group }: HostsWanted,
+): Promise<readonly Candidate[]> {
+  if (group === undefined) return hosts.map((host) => ({ ...host, alike: 0 }))
+  const alike = await readAlike(db, group)
+  return hosts.map((host) => ({ ...host, alike: alike.get(host.id) ?? 0 }))
+}
+
+/** Locks the hosts, and reads what is exactly so. */
+async function readHeldRooms(
+  db: Db,
+  ids: readonly string[],
+  wanted: HostsWanted,
+): Promise<readonly Candidate[]> {
+  const candidates = await readCandidates(db, ids, { group: wanted.group, locked: true })
+  return await withRoom(db, candidates, wanted)
+}
+
+async function withRoom(
+  db: Db,
+  candidates: readonly Candidate[],
+  { startingMb }: HostsWanted,
+): Promise<readonly Candidate[]> {
+  return startingMb === undefined ? candidates : await measureRoom(db, candidates, startingMb)
 }
 
 type Chosen = readonly ChosenHost<Candidate>[]
@@ -102,7 +154,7 @@ async function holdChosen(
   const held = wanted.count === 1 ? [await holdPreferred(db, candidates, wanted)] : chosen
   const ids = [...new Set(held.map(({ host }) => host.id))]
   if (wanted.count > 1) await takeAll(db, LockSet.Placements, ids)
-  const now = await readRooms(db, ids, { wanted, locked: true })
+  const now = await readHeldRooms(db, ids, wanted)
   const present = new Map(now.map((host) => [host.id, host]))
   for (const [id, onHost] of Map.groupBy(held, ({ host }) => host.id)) {
     const host = present.get(id)

@@ -138,6 +138,23 @@ export async function readCandidates(
     .execute()
 }
 
+/** How many instances of the group each host has that has any, as `readCandidates` counts them. */
+export async function readAlike(
+  db: Db,
+  { serviceUuid, rolloutUuid }: PlacementGroup,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('instances')
+    .where('serviceUuid', '=', serviceUuid)
+    .where('rolloutUuid', 'is not distinct from', rolloutUuid)
+    .where('deletedAt', 'is', null)
+    .where('retiredAt', 'is', null)
+    .groupBy('nodeId')
+    .select((eb) => ['nodeId', eb.fn.countAll<number>().as('count')])
+    .execute()
+  return new Map(rows.map(({ nodeId, count }) => [nodeId, count]))
+}
+
 /** How many instances of the group a host has, without those that are about to go. */
 function alikeOn(eb: ExpressionBuilder<Tables, 'nodes'>, group: PlacementGroup | undefined) {
   if (group === undefined) return eb.lit(0).$castTo<number>()

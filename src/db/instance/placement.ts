@@ -12,6 +12,7 @@ import type { Db } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
 import { beginHolding, holdHosts, releaseHosts } from './held-hosts.ts'
 import type { Candidate, PlacementGroup } from './placement-candidates.ts'
+import type { RememberedHosts } from './remembered-hosts.ts'
 
 /** The placement of a new instance: its host, why that was chosen, and its private address there. */
 export interface Placement {
@@ -54,7 +55,11 @@ const addressWindow = 256
  * only its host is chosen. The chosen hosts are held until the commit (`holdHosts`), so that neither
  * an address nor room is given out twice. Throws `Refused`.
  */
-export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<readonly Placement[]> {
+export async function placeInstances(
+  db: Db,
+  wanted: WantedPlacements,
+  remembered?: RememberedHosts,
+): Promise<readonly Placement[]> {
   const { count, memoryMb, vcpus, starting, volume, group } = wanted
   const made = volume !== undefined && 'made' in volume ? volume.made.sizeMb : undefined
   const wish: PlacementWish = {
@@ -67,6 +72,7 @@ export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<
     only: existingIn(volume),
     group,
     ...(starting && { startingMb: footprintMb(memoryMb) * count }),
+    remembered,
   })
   if (!choice.ok) throw new Refused(refusalOf(choice.lack, choice.candidates, { wish, count }))
   const placements: Placement[] = []

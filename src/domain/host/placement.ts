@@ -207,7 +207,11 @@ function promisedRoom({ promisedMemoryMb, memoryMb, promisedVcpus, cpus }: Place
   return { promisedMemoryMb, memoryMb, promisedVcpus, ...(cpus !== null && { cpus }) }
 }
 
-function withWish<Host extends PlacementHost>(host: Host, { instance, volumeMb = 0 }: PlacementWish): Host {
+/** The host as it is once it has what was wished for. */
+export function withWish<Host extends PlacementHost>(
+  host: Host,
+  { instance, volumeMb = 0 }: PlacementWish,
+): Host {
   const mb = instance === undefined ? 0 : footprintMb(instance.memoryMb)
   return {
     ...host,

@@ -4,6 +4,7 @@ import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { insertInstances, insertInstancesWithin } from '../../../src/db/instance/create.ts'
 import type { NewInstances } from '../../../src/db/instance/new-instances.ts'
+import { RememberedHosts } from '../../../src/db/instance/remembered-hosts.ts'
 import { createVolume } from '../../../src/db/volume/create.ts'
 import { footprintMb } from '../../../src/domain/host/memory-room.ts'
 import { addNode, addUser, hearNode, testSecretBox, wantedInstance } from '../../support/accounts.ts'
@@ -32,7 +33,11 @@ describe('placements at the same time', () => {
     await own.drop()
   })
 
-  const deps = () => ({ database, secretBox: testSecretBox })
+  let remembered: RememberedHosts | undefined
+  beforeEach(() => {
+    remembered = undefined
+  })
+  const deps = () => ({ database, secretBox: testSecretBox, ...(remembered && { remembered }) })
   const create = (user: number, wanted: Partial<NewInstances> = {}) =>
     insertInstances(deps(), wantedInstance(users[user % users.length]!, { autostart: true, ...wanted }))
   const addHosts = async (fit: number) => {
@@ -45,7 +50,12 @@ describe('placements at the same time', () => {
         from nodes order by id`,
     })
 
-  it('fill every host, and promise no room twice', async () => {
+  it('fill every host, and promise no room twice', fillEveryHost)
+  it('fill every host, and promise no room twice, if hosts are remembered', async () => {
+    remembered = new RememberedHosts()
+    await fillEveryHost()
+  })
+  async function fillEveryHost(): Promise<void> {
     const fit = 4
     await addHosts(fit)
     // Some ask for two at once, so that placements hold one host or two.
@@ -59,7 +69,7 @@ describe('placements at the same time', () => {
     for (const host of seen) assert.ok(host.instances <= fit, JSON.stringify(seen))
     assert.equal(made.length, fit * hosts.length)
     assert.equal(new Set(made.map(({ privateIp }) => privateIp)).size, made.length)
-  })
+  }
 
   it('promise no room for volumes twice', async () => {
     await addHosts(100)
