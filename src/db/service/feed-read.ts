@@ -38,12 +38,18 @@ export type FeedTopic = (typeof feedTopics)[number]
 /** The form of a revision. A text of another form counts as no revision. */
 const revisionPattern = /^(\d{1,20}-\d{1,10})\.(\d{1,19})$/
 
+/** The parts of a revision. Undefined if the text is none. */
+export function readRevision(text: string): { readonly serverId: string; readonly xid: string } | undefined {
+  const [, serverId, xid] = revisionPattern.exec(text) ?? []
+  return serverId === undefined || xid === undefined ? undefined : { serverId, xid }
+}
+
 export async function readFeed(
   { db }: Database,
   query: FeedQuery,
   since: string | undefined,
 ): Promise<FeedRead> {
-  const [, serverId = null, xid = null] = revisionPattern.exec(since ?? '') ?? []
+  const { serverId = null, xid = null } = readRevision(since ?? '') ?? {}
   const { rows: found } = await feedSince(query, { serverId, xid }).execute(db)
   const frame = found.find((row) => row.kind === 'frame')
   if (!frame) throw new Error('the feed was read without its frame')

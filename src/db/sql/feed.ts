@@ -102,8 +102,8 @@ export const routesQuery: FeedQuery = sql`
  * A user may be new to the reader: then all the user's instances here are new, and those elsewhere are told
  * too, however old they are.
  *
- * `offset 0` has PostgreSQL find the new users first, and then their instances. It would else look through the
- * instances of everybody for some that are of a new user, as long as it takes the table for small.
+ * `offset 0` has PostgreSQL find the new users first, and then their instances. It would else look through
+ * the instances of everybody for some that are of a new user, as long as it takes the table for small.
  */
 export function namesQuery(nodeId: string): FeedQuery {
   const name = sql`'name', uuid::text, feed_xid::text,
@@ -126,6 +126,33 @@ export function namesQuery(nodeId: string): FeedQuery {
       where ${isResumed} and xid ${sinceRevision} and what = 'instance'
         and (node_id = ${nodeId} or user_uuid in (${usersHere}))`
 }
+
+/** What a name has of an instance, whichever host reads it. */
+const nameParts = sql`'uuid', uuid, 'userUuid', user_uuid, 'name', name, 'privateIp', private_ip, 'nodeId', node_id`
+
+/**
+ * What `namesQuery` tells all hosts together, for one reader that divides it among them. `name` is an
+ * instance that changed, `gone` one whose row is deleted. `user` tells of each user of these on which hosts
+ * the user has instances, with the lowest `feed_xid` of them, and all instances that did not change, if the
+ * user may be new to one of these hosts. Without a revision there are no rows.
+ */
+export const changedNamesQuery: FeedQuery = sql`
+    select 'name', uuid::text, feed_xid::text,
+      json_strip_nulls(json_build_object(${nameParts}, 'isDeleted', case when deleted_at is not null then true end))
+    from instances where ${isResumed} and feed_xid ${sinceRevision}
+    union all
+    select 'gone', id, xid::text, json_strip_nulls(json_build_object('nodeId', node_id, 'userUuid', user_uuid))
+    from feed_gone where ${isResumed} and xid ${sinceRevision} and what = 'instance'
+    union all
+    select 'user', touched.user_uuid::text, '', json_strip_nulls(json_build_object('hosts', hosts,
+      'before', case when is_added then (
+        select json_agg(json_build_object(${nameParts}, 'xid', feed_xid::text)) from instances
+        where user_uuid = touched.user_uuid and deleted_at is null and (feed_xid ${sinceRevision}) is not true) end))
+    from (select user_uuid from instances where ${isResumed} and feed_xid ${sinceRevision}
+        union select user_uuid from feed_gone where ${isResumed} and xid ${sinceRevision} and user_uuid is not null) as touched,
+      lateral (select json_object_agg(node_id, first_xid) as hosts, bool_or(first_xid ${sinceRevision}) as is_added from (
+        select node_id, min(feed_xid) as first_xid from instances
+        where user_uuid = touched.user_uuid and deleted_at is null group by node_id offset 0) as on_hosts) as placed`
 
 /**
  * Deletes entries of `feed_gone` from before `at`, and notes up to which transaction they are forgotten.
