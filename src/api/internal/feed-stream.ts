@@ -28,8 +28,8 @@ export interface FeedTimes {
   /** The least time between two reads for one reader. It lets many changes at once become one block. */
   readonly gapMs: number
   /**
-   * The longest time between two reads, if no notification comes. So the reader's revision stays recent,
-   * and nothing depends on a notification.
+   * The longest time between two reads, if no notification comes, and that between two revisions that a
+   * reader is told. So the reader's revision stays recent, and nothing depends on a notification.
    */
   readonly rereadMs: number
 }
@@ -95,6 +95,8 @@ class FeedTeller {
    */
   #told: ReadonlyMap<string, string> = new Map()
   #readAtMs = 0
+  /** When the reader was told its last revision. */
+  #endedAtMs = 0
 
   constructor(options: {
     readonly response: ServerResponse
@@ -126,9 +128,12 @@ class FeedTeller {
     this.#readAtMs = performance.now()
     const fresh = read.rows.filter((row) => read.snapshot || this.#told.get(keyOf(row)) !== row.xid)
     this.#told = new Map(read.rows.map((row) => [keyOf(row), row.xid]))
-    const before = this.#revision
+    const isMoved = read.revision !== this.#revision
     this.#revision = read.revision
-    if (fresh.length === 0 && !read.snapshot && read.revision === before) return
+    const isOld = this.#readAtMs - this.#endedAtMs >= this.#times.rereadMs
+    // The revision moves with every transaction, but most changes concern few of the readers.
+    if (fresh.length === 0 && !read.snapshot && !(isMoved && isOld)) return
+    this.#endedAtMs = this.#readAtMs
     let piece = jsonLine({ kind: 'begin', snapshot: read.snapshot } satisfies FeedFrame)
     for (const row of fresh) {
       piece += jsonLine(this.#source.line(row))
