@@ -7,14 +7,18 @@ export interface ProcessIdentity {
   readonly startTicks: number
 }
 
-/** Returns undefined if there is no such process. A zombie counts as none. */
+/**
+ * Returns undefined if there is no such process. A zombie counts as none, unless some of its threads still
+ * end: until the last one has, the process keeps its ports.
+ */
 export function identify(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // The command's name is in parentheses and may itself hold spaces and parentheses. The other fields
     // follow the last closing parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? undefined : { pid, startTicks: Number(fields[19]) }
+    const [state, threads, startTicks] = [fields[0], Number(fields[17]), Number(fields[19])]
+    return state === 'Z' && threads <= 1 ? undefined : { pid, startTicks }
   } catch {
     return undefined
   }
