@@ -19,13 +19,10 @@ import { until } from '../support/until.ts'
 import { publishVersion, removeVersions } from '../support/versioned-service.ts'
 
 const limitMs = 60_000
-/** How many requests of each kind are answered between two deaths. Of the rarer kind two come a second. */
+/** How many requests of each kind are answered between two deaths. The rarer one is sent twice a second. */
 const roundAnswers = 6
-/**
- * Each gateway has one serving process. If several are killed together, a client may meet the end of one
- * after the other, and it repeats a request only once.
- */
-const oneProcess = { ROOST_GATEWAY_PROCESSES: '1' }
+/** Each gateway has as many serving processes as on a machine with three cores. */
+const twoProcesses = { ROOST_GATEWAY_PROCESSES: '2' }
 /** A removed gateway loses the API within a second, and instances with the next heartbeats. */
 const cutLimitMs = 20_000
 
@@ -42,7 +39,7 @@ describe('a machine that joined as a gateway', () => {
   before(async () => {
     wire = layWire(['h2'])
     machine = wire.machines[0]!
-    stack = await startStack({ ROOST_HOSTS_ADDRESS: wire.address, ...oneProcess })
+    stack = await startStack({ ROOST_HOSTS_ADDRESS: wire.address, ...twoProcesses })
     roost = await createRoostProgram({ url: stack.apiUrl, token: stack.token })
     first = openPublicNames(stack)
     second = openPublicNames(stack, { address: machine.address })
@@ -66,7 +63,7 @@ describe('a machine that joined as a gateway', () => {
     // The metro domain of tests is below localhost, where a gateway listens on the loopback alone.
     const outcome = await machine.join(line, {
       ROOST_GATEWAY_HOST: machine.address,
-      ...oneProcess,
+      ...twoProcesses,
     })
     assert.ok(outcome.isHost, machine.output())
     const listed = await roost.run(['host', 'list', 'h2'])

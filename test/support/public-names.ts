@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { Socket } from 'node:net'
 import path from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
@@ -107,8 +106,9 @@ export function metroAuthorityFile({ dataDir }: Pick<Stack, 'dataDir'>): string 
 }
 
 /**
- * Connects to the first of the addresses that takes the connection. All public names of a test lead to them:
- * the machine's resolver is not asked. `onRefused` hears of each address that did not take a connection.
+ * Connects to the first of the addresses at which the connection is made, with its handshake of TLS. All
+ * public names of a test lead to them: the machine's resolver is not asked. `onRefused` hears of each address
+ * at which it was not made.
  */
 export function connectorTo(to: {
   readonly addresses: readonly string[]
@@ -118,20 +118,29 @@ export function connectorTo(to: {
   readonly allowH2?: boolean
   readonly onRefused?: (address: string) => void
 }): buildConnector.connector {
-  const { addresses, ca, portOffset = 0, allowH2 = true, onRefused } = to
-  const all = addresses.map((address) => ({ address, family: 4 }))
-  const connector = buildConnector({
-    ca,
-    allowH2,
-    lookup: (_host, wanted, done) => {
-      if (wanted.all === true) done(null, all)
-      else done(null, all[0]!.address, 4)
-    },
-  })
+  const { ca, portOffset = 0, allowH2 = true, onRefused } = to
+  const places = to.addresses.map((address) => ({
+    address,
+    connector: buildConnector({
+      ca,
+      allowH2,
+      lookup: (_host, wanted, done) => {
+        if (wanted.all === true) done(null, [{ address, family: 4 }])
+        else done(null, address, 4)
+      },
+    }),
+  }))
   return (wanted, done) => {
-    const port = Number(wanted.port || defaultPorts[wanted.protocol]) + portOffset
-    // Its type does not say that it returns the socket.
-    const socket = connector({ ...wanted, port: String(port) }, done) as unknown as Socket
-    if (onRefused !== undefined) socket.on('connectionAttemptFailed', onRefused)
+    const port = String(Number(wanted.port || defaultPorts[wanted.protocol]) + portOffset)
+    const tryFrom = (index: number): void => {
+      const { address, connector } = places[index]!
+      connector({ ...wanted, port }, (...[error, socket]) => {
+        if (error === null) return done(null, socket)
+        onRefused?.(address)
+        if (index + 1 < places.length) tryFrom(index + 1)
+        else done(error, null)
+      })
+    }
+    tryFrom(0)
   }
 }

@@ -11,13 +11,13 @@ const limitMs = 60_000
 const closedCodes = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
 
 /**
- * A client that knows the addresses of several gateways. If an address takes no connection, it tries the
- * next, as browsers, curl and HTTP libraries do. A GET whose connection was closed before the answer began is
- * sent once more, over a new connection. Every second request has a connection of HTTP/1.1 of its own, and
- * the others share connections of HTTP/2.
+ * A client that knows the addresses of several gateways. If no connection can be made at an address, it tries
+ * the next. A GET whose connection was closed before the answer began is sent once more, over a new
+ * connection. Every second request has a connection of HTTP/1.1 of its own, and the others share connections
+ * of HTTP/2.
  */
 export class RoamingClient implements LaneNames {
-  /** How many connections each address did not take. */
+  /** How many connections could not be made at each address. */
   readonly refused = new Map<string, number>()
   /** How many requests were sent once more. */
   repeated = 0
