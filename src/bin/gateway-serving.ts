@@ -7,9 +7,9 @@ import { trustedProxies } from '../gateway/clients/trusted-proxies.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { MainLink } from '../gateway/processes/main-link.ts'
 import {
+  aloneDrainMs,
   aloneLimitMs,
   closeGraceMs,
-  handOverGraceMs,
   serviceCountsEveryMs,
 } from '../gateway/processes/messages.ts'
 import type { ToMain, ToServing } from '../gateway/processes/messages.ts'
@@ -65,11 +65,11 @@ let ending = false
 
 process.on('message', (message) => take(message as ToServing))
 // The main process was killed. Until there is another gateway, this process serves by the routes that it has.
-process.on('disconnect', () => setTimeout(() => void end(handOverGraceMs), aloneLimitMs))
+process.on('disconnect', () => setTimeout(() => void end(aloneDrainMs), aloneLimitMs))
 // These signals may reach all processes of the gateway at once. The main process decides what they mean.
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   process.on(signal, () => {
-    if (!process.connected) void end(handOverGraceMs)
+    if (!process.connected) void end(aloneDrainMs)
   })
 
 function take(message: ToServing): void {

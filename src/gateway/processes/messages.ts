@@ -55,6 +55,12 @@ export const closeGraceMs = 1_000
  */
 export const aloneLimitMs = 10_000
 /**
+ * How long connections may go on after that. Nearly all requests end within that time. After a hand-over it
+ * is longer. But a request that waits for a change of the routes waits in vain here, and its client should
+ * soon send it to another gateway.
+ */
+export const aloneDrainMs = 5_000
+/**
  * How long connections may go on after the gateway was handed over. Nearly all requests and transfers end
  * within that time, and most clients use their idle connection once more, so that they learn that it ends. A
  * longer time would keep the memory of two gateways for longer.

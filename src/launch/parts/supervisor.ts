@@ -61,7 +61,7 @@ const mostLeaving = 3
  */
 const aloneLimitMs = 10_000
 /** How long such children may take to end once they are asked to. It is longer than the gateway takes. */
-const childrenEndLimitMs = 35_000
+const childrenEndLimitMs = 10_000
 /** The least time between a part's stop signal and its kill, even when the time for all parts is over. */
 const shortestStopMs = 50
 const keptLines = 15
