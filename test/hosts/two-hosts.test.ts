@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
+import { isDeepStrictEqual } from 'node:util'
 import { autoscale, clonesOf, publishMaster, untilSize } from '../support/autoscaled-service.ts'
 import type { AutoscaledService } from '../support/autoscaled-service.ts'
 import { killServing } from '../support/gateway-deaths.ts'
@@ -184,8 +185,11 @@ describe('instances on two further hosts', function () {
     try {
       for (const die of [async () => undefined, death]) {
         await die()
-        const answers = await traffic.next(3 * perSecond)
-        assert.deepEqual(Object.keys(answers).sort(), await greetings())
+        const wanted = await greetings()
+        // A gateway that leaves serves for some seconds more, and may know one of the instances alone.
+        const isServed = async (): Promise<boolean> =>
+          isDeepStrictEqual(Object.keys(await traffic.next(perSecond)).sort(), wanted)
+        await until('both hosts answer', isServed, { limitMs })
       }
     } finally {
       await traffic.end()
