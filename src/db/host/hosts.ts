@@ -135,6 +135,26 @@ async function hearAny(
   return { nodeId: node.id, subnet: heard.subnet }
 }
 
+/**
+ * The key of a host in the mesh, unless another host told it first. All hosts know the keys of all, and a
+ * hostile one could otherwise take another's place by telling its key.
+ */
+function ownKey(eb: ExpressionBuilder<Tables, 'nodes'>, key: string) {
+  const others = eb
+    .selectFrom('nodes as other')
+    .select('other.id')
+    .where('other.meshKey', '=', key)
+    .whereRef('other.id', '<>', 'nodes.id')
+  return eb
+    .case()
+    .when('nodes.meshKey', '=', key)
+    .then(key)
+    .when(eb.exists(others))
+    .then(null)
+    .else(key)
+    .end()
+}
+
 /** What every heartbeat writes. */
 function heardColumns(eb: ExpressionBuilder<Tables, 'nodes'>, heartbeat: NodeHeartbeat) {
   const { agentUrl, accelerator, memoryMb, cpus = null, volumeMb, imageBytes, version, mesh } = heartbeat
@@ -146,7 +166,7 @@ function heardColumns(eb: ExpressionBuilder<Tables, 'nodes'>, heartbeat: NodeHea
     volumeMb,
     ...(imageBytes !== undefined && { imageBytes: json(imageBytes) }),
     version,
-    meshKey: mesh?.publicKey ?? null,
+    meshKey: mesh === undefined ? null : ownKey(eb, mesh.publicKey),
     meshEndpoint: mesh?.endpoint ?? null,
     heardSince: eb
       .case()

@@ -42,8 +42,8 @@ async function gatewayHostsOf(db: Database['db']): Promise<readonly string[]> {
 }
 
 /**
- * Leaves out hosts that tell the key of an older host. A hostile one could otherwise make the whole mesh
- * impossible, because no two machines of it may have one key.
+ * Leaves out hosts with the key of an older host, because no two machines of the mesh may have one key.
+ * Heartbeats write no key that another host has, so there are such rows of earlier versions alone.
  */
 function withoutRepeatedKeys<Host extends { readonly meshKey: string | null }>(
   hosts: readonly Host[],

@@ -34,7 +34,7 @@ describe('the gateways in the mesh', () => {
     )
   }
 
-  const beat = async (id: string, joined = true) => {
+  const beat = async (id: string, joined = true, meshKey = `mesh key of ${id}`) => {
     const node = { id, firstSubnet: '10.64.0.0/20', joined }
     const heartbeat = {
       agentUrl: joined ? `https://${id}.example:7071` : 'http://127.0.0.1:7071',
@@ -44,7 +44,7 @@ describe('the gateways in the mesh', () => {
       volumeMb: 0,
       occupiedSubnets: [],
       version: '0.1.0',
-      mesh: { publicKey: `mesh key of ${id}`, endpoint: '192.0.2.1:51820' },
+      mesh: { publicKey: meshKey, endpoint: '192.0.2.1:51820' },
     } as const
     const assigned = await recordHeartbeat({ database, secretBox: testSecretBox }, node, heartbeat)
     return assigned!.subnet.replace('.0/20', '.1')
@@ -64,6 +64,26 @@ describe('the gateways in the mesh', () => {
     const after = await readMesh(database)
     assert.deepEqual([after.gateways, after.gatewayHosts, after.machines.length], [[first], [], 2])
     assert.notEqual(after.revision, revision)
+  })
+
+  it('do not lose their place to a host that tells the key of another one', async () => {
+    await beat('local', false)
+    await join('h2')
+    await join('h3')
+    await beat('h2')
+    const victim = await beat('h3')
+    for (let time = 0; time < 2; time++) {
+      await beat('h2', true, 'mesh key of h3')
+      await beat('h3')
+    }
+    const { machines } = await readMesh(database)
+    assert.deepEqual(
+      machines.map(({ publicKey }) => publicKey),
+      ['mesh key of local', 'mesh key of h3'],
+    )
+    assert.equal(machines[1]?.address, victim)
+    await beat('h2')
+    assert.equal((await readMesh(database)).machines.length, 3, 'it is in the mesh again with its own key')
   })
 
   it('are told to those who ask for their metrics once they were heard of', async () => {
