@@ -78,7 +78,7 @@ const api = new ApiClient({
   agentSecret,
   ...(identity && { identity: () => identity.current }),
 })
-identity?.keepValid(
+await identity?.keepValid(
   async () => await api.certificate(),
   (error) =>
     log.warn({ err: error }, 'the certificate of this host could not be renewed; it will be tried again'),

@@ -49,7 +49,7 @@ const unauthenticated = 401
 
 export async function openPlace(settings: Settings, log: Logger): Promise<GatewayPlace> {
   const joined = await keptIdentity(settings.identityDir)
-  return joined === undefined ? await besideApi(settings, log) : joinedMachine(settings, joined, log)
+  return joined === undefined ? await besideApi(settings, log) : await joinedMachine(settings, joined, log)
 }
 
 async function besideApi(settings: Settings, log: Logger): Promise<GatewayPlace> {
@@ -106,9 +106,9 @@ async function besideApi(settings: Settings, log: Logger): Promise<GatewayPlace>
   }
 }
 
-function joinedMachine(settings: Settings, identity: KeptIdentity, log: Logger): GatewayPlace {
+async function joinedMachine(settings: Settings, identity: KeptIdentity, log: Logger): Promise<GatewayPlace> {
   const connect = partConnector(() => identity.current)
-  identity.keepValid(
+  await identity.keepValid(
     async () => await askForCertificate(new URL(gatewayRenewalPath, settings.apiUrl), connect),
     (error) => log.warn({ err: error }, 'the certificate of this gateway could not be renewed yet'),
   )

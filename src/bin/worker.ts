@@ -82,7 +82,7 @@ const metrics = new WorkerMetrics({ database, polls: () => worker.polls })
 const joined = await startWith('worker', async () => await keptIdentity(settings.identityDir))
 const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
 /** What the worker shows to hosts on other machines. Absent: there are none. */
-const identity = joined ? renewedIdentity(joined) : askedIdentity()
+const identity = joined ? await renewedIdentity(joined) : askedIdentity()
 const parts = createPartClient({
   // On a machine that joined, they are among those that did.
   places: settings.metricsParts ?? (settings.identityDir === undefined ? partsHere(settings) : []),
@@ -206,9 +206,9 @@ function askedIdentity(): AskedIdentity | undefined {
 }
 
 /** On a machine that joined, the worker has a certificate, and asks for the next one with it. */
-function renewedIdentity(kept: KeptIdentity): KeptIdentity {
+async function renewedIdentity(kept: KeptIdentity): Promise<KeptIdentity> {
   const url = new URL(workerRenewalPath, settings.apiUrl)
-  kept.keepValid(
+  await kept.keepValid(
     async () =>
       await askForCertificate(
         url,

@@ -95,7 +95,7 @@ export class AskedIdentity {
     this.#kept = kept
     tell(identity)
     kept.onChange(tell)
-    kept.keepValid(
+    void kept.keepValid(
       async () => (await this.#ask(kept.current.key)).certificate,
       (error) => this.#source.onProblem('the certificate of this part could not be renewed yet', error),
     )

@@ -74,15 +74,19 @@ export class KeptIdentity {
     this.#listeners.push(listener)
   }
 
-  /** `ask` returns the next certificate for the same key. */
-  keepValid(ask: () => Promise<string>, onProblem: (error: unknown) => void): void {
+  /**
+   * `ask` returns the next certificate for the same key. Resolves at once, or, if the certificate is over,
+   * after the first try: without a certificate that counts, the part would be taken for a stranger.
+   */
+  async keepValid(ask: () => Promise<string>, onProblem: (error: unknown) => void): Promise<void> {
     const look = async (): Promise<void> => {
       if (Date.now() < renewalMs(this.#current.certificate)) return
       await this.#take(await ask())
     }
     this.#timer = setInterval(() => void look().catch(onProblem), lookMs)
     this.#timer.unref()
-    void look().catch(onProblem)
+    const first = look().catch(onProblem)
+    if (new X509Certificate(this.#current.certificate).validToDate.getTime() <= Date.now()) await first
   }
 
   stop(): void {

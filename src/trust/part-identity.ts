@@ -1,4 +1,4 @@
-import type { X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import { partNamed } from '../domain/part-name.ts'
 import type { PartName } from '../domain/part-name.ts'
@@ -40,6 +40,18 @@ export function peerOf(socket: TLSSocket): PartName | undefined {
   if (!socket.authorized) return undefined
   const peer = socket.getPeerX509Certificate()
   return peer === undefined ? undefined : partNamed(namesOf(peer))
+}
+
+/**
+ * The part at the other end if the authority vouched for it until its certificate was over. TLS has checked
+ * that it has the key. It is good for asking for the next certificate, and for nothing else.
+ */
+export function latePeerOf(socket: TLSSocket, authority: string): PartName | undefined {
+  const shown = socket.getPeerX509Certificate()
+  if (socket.authorized || shown === undefined || shown.validToDate.getTime() > Date.now()) return undefined
+  const issuer = new X509Certificate(authority)
+  const isIssued = shown.checkIssued(issuer) && shown.verify(issuer.publicKey)
+  return isIssued ? partNamed(namesOf(shown)) : undefined
 }
 
 export function namesOf(certificate: X509Certificate): readonly string[] {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { PlatformPart } from '../../src/domain/platform-part.ts'
 import { meshInterfaceName } from '../../src/host/network/address-plan.ts'
 import { layWire } from '../support/host-machines.ts'
 import type { Machine, Wire } from '../support/host-machines.ts'
 import { runInstance, viewOf } from '../support/instances.ts'
+import { identityOf } from '../support/part-identities.ts'
 import { openPublicNames } from '../support/public-names.ts'
 import { linePort, publish, untilAsleep } from '../support/published-instance.ts'
 import type { Published } from '../support/published-instance.ts'
@@ -134,6 +136,25 @@ describe('a further host', () => {
     await until('programs run there again', answers, { limitMs })
     const after = await viewOf(stack.api, 'there')
     assert.deepEqual([after.state, after.start_count], [before.state, before.start_count])
+  })
+
+  it('comes back when it was away until its certificate was over', async () => {
+    await machine.stop()
+    const directory = path.join(machine.dataDir, 'identity')
+    const read = (place: string, ...names: readonly string[]) =>
+      readFileSync(path.join(place, ...names), 'utf8')
+    const authority = {
+      key: read(stack.dataDir, 'keys', 'authority.key'),
+      chain: read(stack.dataDir, 'keys', 'authority.crt'),
+    }
+    const name = { part: PlatformPart.Agent, id: 'h2' }
+    const longAgo = { nowMs: Date.now() - 30 * 86_400_000, key: read(directory, 'part.key') }
+    const { certificate } = await identityOf(authority, name, longAgo)
+    writeFileSync(path.join(directory, 'part.crt'), certificate)
+    assert.ok((await machine.join([])).isHost, machine.output())
+    const isLive = async () => /^h2 +live/m.test((await roost.run(['host', 'list', 'h2'])).out)
+    await until('it is heard again', isLive, { limitMs })
+    assert.notEqual(read(directory, 'part.crt'), certificate)
   })
 
   it('lets nothing be read on the wire', async () => {

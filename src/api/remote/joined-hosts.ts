@@ -5,7 +5,7 @@ import { isBesideId } from '../../domain/part-name.ts'
 import { isCertified } from '../../domain/host/role.ts'
 import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
-import { peerOf } from '../../trust/part-identity.ts'
+import { latePeerOf, peerOf } from '../../trust/part-identity.ts'
 
 /** How often the hosts that may be connected are read. A removed host is cut off after this time at most. */
 const lookMs = 1_000
@@ -47,16 +47,28 @@ export class JoinedHosts {
     const known = this.#connected.get(socket)
     if (known !== undefined) return known
     const peer = peerOf(socket)
-    const keySha256 = peerKeySha256(socket)
-    if (peer === undefined || keySha256 === undefined) return undefined
-    const connected = { ...peer, keySha256 }
-    if (peer.part === PlatformPart.Api && isBesideId(peer.id)) return connected
-    if (!this.#admits(connected)) await this.look()
-    if (this.#machines === undefined) throw new Error('the hosts of the installation can not be read yet')
-    if (!this.#admits(connected) || socket.destroyed) return undefined
+    if (peer?.part === PlatformPart.Api && isBesideId(peer.id)) return withKey(peer, socket)
+    const connected = await this.#admitted(peer, socket)
+    if (connected === undefined || socket.destroyed) return undefined
     this.#connected.set(socket, connected)
     socket.once('close', () => this.#connected.delete(socket))
     return connected
+  }
+
+  /**
+   * The part at the other end if nothing but the time of its certificate is against it. It may get the next
+   * one, so that a machine that was switched off for long comes back.
+   */
+  async latePartOf(socket: TLSSocket, authority: string): Promise<ConnectedPart | undefined> {
+    return await this.#admitted(latePeerOf(socket, authority), socket)
+  }
+
+  async #admitted(peer: PartName | undefined, socket: TLSSocket): Promise<ConnectedPart | undefined> {
+    const connected = peer && withKey(peer, socket)
+    if (connected === undefined) return undefined
+    if (!this.#admits(connected)) await this.look()
+    if (this.#machines === undefined) throw new Error('the hosts of the installation can not be read yet')
+    return this.#admits(connected) ? connected : undefined
   }
 
   #admits({ part, id, keySha256 }: ConnectedPart): boolean {
@@ -100,6 +112,11 @@ function keyOf({ keySha256, roles, roleKeys }: JoinedMachine, part: PlatformPart
 /** The hash under which the key of a part is kept. `spki` is the public key in DER. */
 export function keyHash(spki: Buffer): string {
   return createHash('sha256').update(spki).digest('hex')
+}
+
+function withKey(peer: PartName, socket: TLSSocket): ConnectedPart | undefined {
+  const keySha256 = peerKeySha256(socket)
+  return keySha256 === undefined ? undefined : { ...peer, keySha256 }
 }
 
 function peerKeySha256(socket: TLSSocket): string | undefined {

@@ -144,13 +144,15 @@ async function answer(
   if (request.method === 'POST' && pathname === '/join') return await joins.answer(request, response)
   const socket = request.socket as TLSSocket
   const part = await options.hosts.partOf(socket)
-  if (part === undefined) return refuse(response, 401, strangers)
-  switch (answererOf(part, { method: request.method ?? '', path: pathname })) {
-    case Answerer.Certificate: {
-      const key = socket.getPeerX509Certificate()!.publicKey
-      const publicKey = key.export({ format: 'pem', type: 'spki' }).toString()
-      return send(response, 200, { certificate: await options.renew(part, publicKey) })
-    }
+  const asked = { method: request.method ?? '', path: pathname }
+  if (part === undefined) {
+    const late = await options.hosts.latePartOf(socket, options.identity.authority)
+    const mayRenew = late !== undefined && answererOf(late, asked) === Answerer.Certificate
+    return mayRenew ? await renew(options, late, exchange) : refuse(response, 401, strangers)
+  }
+  switch (answererOf(part, asked)) {
+    case Answerer.Certificate:
+      return await renew(options, part, exchange)
     case Answerer.Addresses:
       return send(response, 200, { addresses: options.addresses() })
     case Answerer.ControlSettings: {
@@ -165,6 +167,17 @@ async function answer(
     case undefined:
       refuse(response, 403, notOwn(part, pathname))
   }
+}
+
+/** Answers with the next certificate of a part, for the key of its connection. */
+async function renew(
+  options: RemoteServerOptions,
+  part: PartName,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+): Promise<void> {
+  const key = (request.socket as TLSSocket).getPeerX509Certificate()!.publicKey
+  const publicKey = key.export({ format: 'pem', type: 'spki' }).toString()
+  send(response, 200, { certificate: await options.renew(part, publicKey) })
 }
 
 /** Why a part may not ask for a path. */

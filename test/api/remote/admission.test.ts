@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
+import { removeJoinedHost } from '../../../src/db/host/joining.ts'
 import { PlatformPart } from '../../../src/domain/platform-part.ts'
 import { makePartAuthority } from '../../../src/trust/part-authority.ts'
 import type { PartIdentity } from '../../../src/trust/part-identity.ts'
@@ -8,6 +9,7 @@ import { testAgentSecret } from '../../support/accounts.ts'
 import { identityOf } from '../../support/part-identities.ts'
 import { exchange, requestText, startRemoteApi } from '../../support/remote-api.ts'
 import type { RemoteApi } from '../../support/remote-api.ts'
+import { until } from '../../support/until.ts'
 
 describe('who is let in where hosts on other machines connect', () => {
   let remote: RemoteApi
@@ -71,8 +73,12 @@ describe('who is let in where hosts on other machines connect', () => {
       ['with a host that never joined', await agent('h9')],
       ['with the right name and another key', await agent('h2')],
       [
-        'with the right key and an old certificate',
-        await identityOf(remote.authority, h2Name, { nowMs: expired, key: h2.key }),
+        'with another key and an old certificate',
+        await identityOf(remote.authority, h2Name, { nowMs: expired }),
+      ],
+      [
+        'with an old certificate of another authority for the right key',
+        await identityOf(other, h2Name, { nowMs: expired, key: h2.key }),
       ],
     ]
     for (const [who, identity] of strangers) {
@@ -82,6 +88,32 @@ describe('who is let in where hosts on other machines connect', () => {
         assert.match(answer, /has not joined the installation, or it was removed/, who)
       }
     }
+  })
+
+  it('gets its next certificate also when the last one is over, and nothing else until then', async () => {
+    const h5 = await remote.joined('h5')
+    const nowMs = Date.now() - 8 * 86_400_000
+    const late = await identityOf(
+      remote.authority,
+      { part: PlatformPart.Agent, id: 'h5' },
+      { nowMs, key: h5.key },
+    )
+    for (const line of [
+      'PUT /internal/nodes/h5',
+      'GET /internal/nodes/h5/apis',
+      'GET /v2/',
+      'POST /internal/nodes/h2/certificate',
+    ])
+      assert.equal(statusOf(await ask(line, late, secretOf('h5'))), 401, line)
+    const line = 'POST /internal/nodes/h5/certificate'
+    const answer = await ask(line, late)
+    assert.equal(statusOf(answer), 200, answer)
+    const { certificate } = JSON.parse(/\{.*\}/.exec(answer)![0])
+    assert.equal(statusOf(await ask('GET /internal/nodes/h5/apis', { ...h5, certificate })), 200)
+    assert.deepEqual(await removeJoinedHost(remote.api.database, 'h5'), { ok: true })
+    await until('a removed host gets none', async () => statusOf(await ask(line, late)) === 401, {
+      limitMs: 5_000,
+    })
   })
 
   it('may not ask for what is not its own', async () => {

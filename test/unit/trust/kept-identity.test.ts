@@ -41,7 +41,7 @@ describe('the identity that a part keeps', () => {
     const outcome = new EventEmitter()
     identity.onChange((changed) => outcome.emit('change', changed))
     let asked = 0
-    identity.keepValid(
+    void identity.keepValid(
       async () => {
         asked += 1
         return await next()
@@ -70,6 +70,19 @@ describe('the identity that a part keeps', () => {
 
   it('has one key for ever', async () => {
     assert.equal(await keptKey(directory), key)
+  })
+
+  it('is renewed before the part begins if its certificate is over', async () => {
+    const old = await issued(8 * 86_400_000)
+    await keepIdentity(directory, old)
+    const identity = new KeptIdentity(directory, old)
+    const next = (await issued(0)).certificate
+    await identity.keepValid(
+      async () => await Promise.resolve(next),
+      (error) => assert.fail(String(error)),
+    )
+    assert.equal(identity.current.certificate, next)
+    identity.stop()
   })
 
   it('is not renewed in the first third of its life', async () => {
