@@ -68,6 +68,7 @@ export async function openRemoteServer(options: {
     handle: options.handle,
     temporal: (host, stream, headers) => relay.handle(host, stream, headers),
     registry,
+    onFailure: (error) => options.log.error({ err: error }, 'a request of a machine that joined failed'),
     ...(options.pushesAt && { pushesAt: options.pushesAt }),
   })
   identity.onChange((next) => server.setSecureContext(serverTls(next)))

@@ -81,6 +81,7 @@ export async function startRemoteApi(): Promise<RemoteApi> {
       stream.respond({ ':status': 200 }, { endStream: true })
     },
     registry: pass,
+    onFailure: () => undefined,
     pushesAt: { host: '127.0.0.1', port: Number(new URL(registry.url).port) },
   })
   server.listen(0, '127.0.0.1')

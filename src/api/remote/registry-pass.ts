@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { Agent, request } from 'undici'
+import { Counts } from '../../primitives/counts.ts'
 
 const connectTimeoutMs = 5_000
 const answerTimeoutMs = 60_000
-const maxConnections = 128
+const maxConnections = 1_024
+/** Pulls of one host that are under way at once. An agent has some ten. */
+const maxPullsPerHost = 64
 /** What a pull needs of a request. */
 const passedHeaders = ['accept', 'authorization', 'range'] as const
 /** Fields of an answer that are about the connection to the registry, and not about what it answered. */
@@ -17,7 +20,7 @@ const connectionHeaders: ReadonlySet<string> = new Set([
 ])
 
 export interface RegistryPass {
-  (incoming: IncomingMessage, outgoing: ServerResponse): void
+  (hostId: string, incoming: IncomingMessage, outgoing: ServerResponse): void
   close(): Promise<void>
 }
 
@@ -54,11 +57,21 @@ export function createRegistryPass(registryUrl: string): RegistryPass {
     outgoing.writeHead(answer.statusCode)
     await pipeline(answer.body, outgoing)
   }
-  const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    pass(incoming, outgoing).catch(() => {
-      if (outgoing.headersSent) outgoing.destroy()
-      else outgoing.writeHead(503).end()
-    })
+  const pulls = new Counts()
+  const handle = (hostId: string, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (pulls.of(hostId) >= maxPullsPerHost) {
+      outgoing.writeHead(503, { 'retry-after': '1' }).end()
+      return
+    }
+    pulls.add(hostId)
+    // A host that does not read what it asked for is cut off.
+    outgoing.setTimeout(answerTimeoutMs, () => outgoing.destroy())
+    pass(incoming, outgoing)
+      .catch(() => {
+        if (outgoing.headersSent) outgoing.destroy()
+        else outgoing.writeHead(503).end()
+      })
+      .finally(() => pulls.remove(hostId))
   }
   return Object.assign(handle, { close: async () => await dispatcher.close() })
 }

@@ -11,6 +11,7 @@ import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
 import { serverTls } from '../../trust/part-identity.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
+import { Counts } from '../../primitives/counts.ts'
 import { createApiServer } from '../server.ts'
 import { notePart } from './admitted-hosts.ts'
 import type { JoinAnswer } from './join.ts'
@@ -39,7 +40,9 @@ export interface RemoteServerOptions {
   /** Passes a host's call on to Temporal. */
   readonly temporal: (host: HostCaller, stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void
   /** Passes a host's request on to the registry. */
-  readonly registry: (request: IncomingMessage, response: ServerResponse) => void
+  readonly registry: (hostId: string, request: IncomingMessage, response: ServerResponse) => void
+  /** Called when a request could not be answered. */
+  readonly onFailure: (error: unknown) => void
   /** Where users push images, by what gateways that joined pass on. Absent: they push elsewhere. */
   readonly pushesAt?: { readonly host: string; readonly port: number }
 }
@@ -49,12 +52,17 @@ export interface RemoteServer {
   close(graceMs: number): Promise<void>
 }
 
-/** Joins that are looked up at once. They need no certificate, so there are few of them. */
-const maxJoins = 16
+/**
+ * Joins that are looked up at once. They need no certificate, so there are fewer of them than connections to
+ * the database.
+ */
+const maxJoins = 4
 const maxJoinBytes = 4_096
 const maxConnections = 8_192
+/** Connections from one address: no machine can take all. A gateway has one for each client of the API. */
+const maxConnectionsPerAddress = 2_048
 const handshakeMs = 10_000
-/** Calls of one host that are open at once. It has a few polls, and completions. */
+/** Calls of one connection that are open at once. A host has a few polls, and completions. */
 const maxStreams = 1_024
 /** How often idle connections are closed while the server closes. */
 const closeIdleEveryMs = 20
@@ -69,9 +77,10 @@ const protocols = ['h2', 'http/1.1', ...Object.values(PublicProtocol)]
 export function createRemoteServer(options: RemoteServerOptions): RemoteServer {
   const joins = new JoinDesk(options.join)
   const plain = createApiServer((request, response) => {
-    answer(options, joins, { request, response }).catch(() =>
-      refuse(response, 500, 'the API failed; see its log'),
-    )
+    answer(options, joins, { request, response }).catch((error: unknown) => {
+      options.onFailure(error)
+      refuse(response, 500, 'the API failed; see its log')
+    })
   })
   const published = createPublicEntrance(options)
   // The limits on the time that a request may take hold only once a server of HTTP listens. These get their
@@ -90,9 +99,19 @@ export function createRemoteServer(options: RemoteServerOptions): RemoteServer {
   )
   server.maxConnections = maxConnections
   // The server waits for connections whose handshake is not over, too.
+  const perAddress = new Counts()
   server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? ''
+    if (perAddress.of(address) >= maxConnectionsPerAddress) {
+      socket.destroy()
+      return
+    }
+    perAddress.add(address)
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    socket.once('close', () => {
+      perAddress.remove(address)
+      sockets.delete(socket)
+    })
   })
   return {
     server,
@@ -163,7 +182,7 @@ async function answer(
       notePart(request, part)
       return void options.handle(request, response)
     case Answerer.Registry:
-      return options.registry(request, response)
+      return options.registry(part.id, request, response)
     case undefined:
       refuse(response, 403, notOwn(part, pathname))
   }
