@@ -8,6 +8,7 @@ import {
   partsBesidePath,
 } from '../domain/host/control-role.ts'
 import { joinedGatewayPort } from '../domain/host/gateway-role.ts'
+import { isJsonObject, parseJson } from '../domain/json-text.ts'
 import { HostRole } from '../domain/host/role.ts'
 import { fullName, kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
@@ -52,6 +53,8 @@ export class PartUnreachable extends Error {
 
 /** Prometheus waits for ten seconds. A gateway takes up to two, if one of its processes is stuck. */
 const callTimeoutMs = 5_000
+/** An API that asks on behalf of another one answers before the other gives up. */
+const passedTimeoutMs = 3_000
 const connectTimeoutMs = 1_000
 const maxConnections = 8
 const aliasDigits = 8
@@ -85,11 +88,12 @@ export function createPartClient(options: {
 
   async function send(place: PartPlace, path: string, init: Init): Promise<string> {
     try {
-      const signal = AbortSignal.timeout(callTimeoutMs)
+      const signal = AbortSignal.timeout(init.limitMs ?? callTimeoutMs)
       const { certifiedAs } = place
       const headers = { ...init.headers, ...(certifiedAs !== undefined && { host: certifiedAs }) }
       const url = new URL(path, place.address)
-      const response = await request(url, { dispatcher, signal, ...init, headers })
+      const { method, body = null } = init
+      const response = await request(url, { dispatcher, signal, method, body, headers })
       if (response.statusCode === 200) return await response.body.text()
       await response.body.dump()
       throw new PartUnreachable(`the ${place.part} at ${place.name} answered ${response.statusCode}`)
@@ -116,13 +120,13 @@ export function createPartClient(options: {
       if (services.length === 0) return []
       const gateways = (await known()).filter(isGateway)
       const answers = await Promise.all([
-        trafficOf(gateways, services, onSilent),
+        trafficOf(gateways, services, { onSilent }),
         trafficElsewhere((await apis?.()) ?? [], services, onSilent),
       ])
       return answers.flat()
     },
     readTrafficHere: async (services, onSilent) =>
-      await trafficOf(options.places.filter(isGateway), services, onSilent),
+      await trafficOf(options.places.filter(isGateway), services, { onSilent, limitMs: passedTimeoutMs }),
     close: async () => await dispatcher.close(),
   }
 }
@@ -132,14 +136,19 @@ type OnSilent = (error: PartUnreachable) => void
 
 function trafficReaders(send: Send, gatewayToken: string) {
   return {
-    async trafficOf(gateways: readonly PartPlace[], services: readonly string[], onSilent: OnSilent) {
+    async trafficOf(
+      gateways: readonly PartPlace[],
+      services: readonly string[],
+      { onSilent, limitMs }: { readonly onSilent: OnSilent; readonly limitMs?: number },
+    ) {
       const body = JSON.stringify({ services })
       return await eachAnswer(gateways, onSilent, async (place, index) => {
         // A gateway with a certificate goes by that of its caller, and is not told the token.
         const token = place.certifiedAs === undefined && { authorization: `Bearer ${gatewayToken}` }
         const headers = { ...token, 'content-type': 'application/json' }
-        const text = await send(place, '/services', { method: 'POST', headers, body })
-        const { run, traffic } = JSON.parse(text) as TrafficAnswer
+        const limit = limitMs === undefined ? {} : { limitMs }
+        const text = await send(place, '/services', { method: 'POST', headers, body, ...limit })
+        const { run, traffic } = read(place, text) as TrafficAnswer
         return [{ gateway: place.alias ?? String(index + 1), run, traffic }]
       })
     },
@@ -150,10 +159,17 @@ function trafficReaders(send: Send, gatewayToken: string) {
       return await eachAnswer(addresses.map(apiAt), onSilent, async (place) => {
         const headers = { 'content-type': 'application/json' }
         const text = await send(place, gatewayCountsPath, { method: 'POST', headers, body })
-        return (JSON.parse(text) as { readonly gateways: readonly GatewayTraffic[] }).gateways
+        return (read(place, text) as { readonly gateways: readonly GatewayTraffic[] }).gateways
       })
     },
   }
+}
+
+/** Throws `PartUnreachable` if a part answers with something else than JSON. */
+function read(place: PartPlace, text: string): object {
+  const answer = parseJson(text)
+  if (isJsonObject(answer)) return answer
+  throw new PartUnreachable(`the ${place.part} at ${place.name} answered with something else than JSON`)
 }
 
 function isGateway({ part }: PartPlace): boolean {
@@ -189,10 +205,14 @@ function apiAt(address: string): PartPlace {
 async function placesElsewhere(send: Send, addresses: readonly string[]): Promise<readonly PartPlace[]> {
   const told = await Promise.all(
     addresses.map(async (address) => {
-      const text = await send(apiAt(address), partsBesidePath, { method: 'GET' }).catch(() => undefined)
-      if (text === undefined) return []
-      const { parts } = JSON.parse(text) as { readonly parts: readonly PartPlace[] }
-      return parts.map((place) => ({ ...place, through: address }))
+      try {
+        const text = await send(apiAt(address), partsBesidePath, { method: 'GET' })
+        const { parts } = read(apiAt(address), text) as { readonly parts: readonly PartPlace[] }
+        return parts.map((place) => ({ ...place, through: address }))
+      } catch (error) {
+        if (error instanceof PartUnreachable) return []
+        throw error
+      }
     }),
   )
   return told.flat()
@@ -221,6 +241,8 @@ function placeOf({ part, hostId, agentUrl, keySha256 }: JoinedPart): PartPlace {
 }
 
 interface Init {
+  /** Absent: `callTimeoutMs`. */
+  readonly limitMs?: number
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string

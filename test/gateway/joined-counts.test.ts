@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -147,6 +148,23 @@ describe('the counts of a gateway beside the API and of one that joined', () => 
     ])
     assert.deepEqual(problems, [`the api at ${silent} does not answer`])
     assert.equal((await client.readTrafficHere([service], assert.fail)).length, 1)
+  })
+
+  it('are left out if what answers is no gateway', async () => {
+    const stranger = createServer((_request, response) => response.end('<html>'))
+    servers.push(stranger)
+    stranger.listen(0, '127.0.0.1')
+    await once(stranger, 'listening')
+    const address = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
+    const place = { part: PlatformPart.Gateway, name: 'stranger', address } as const
+    const problems: string[] = []
+    const client = clientOf(undefined, [place, places[0]])
+    const told = await client.readTraffic([service], ({ message }) => problems.push(message))
+    assert.deepEqual(
+      told.map(({ gateway }) => gateway),
+      ['2'],
+    )
+    assert.deepEqual(problems, ['the gateway at stranger answered with something else than JSON'])
   })
 
   it('are asked of each gateway that joined, as its row says', async () => {
