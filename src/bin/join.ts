@@ -28,6 +28,7 @@ import { createStackLog } from '../launch/parts/part-log.ts'
 import { openPlatformGroup } from '../launch/parts/platform-group.ts'
 import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
 import { createSupervisor, PartStartError } from '../launch/parts/supervisor.ts'
+import type { Supervisor } from '../launch/parts/supervisor.ts'
 import { controlOf, gatewayOf, openDoor } from './joined-parts.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { readSettings, settingsTable } from '../settings/settings.ts'
@@ -58,6 +59,11 @@ export async function runJoin(args: readonly string[]): Promise<number> {
   try {
     const settings = readSettings(process.env)
     if (isService) requireSystemd()
+    // The service of a host that joined may run, and then takes its new settings.
+    if (isService && words.length === 0) {
+      await serve(settings, await known(settings))
+      return 0
+    }
     const lock = lockDataDirectory(settings.dataDir)
     let joined: JoinedHost
     try {
@@ -190,38 +196,51 @@ async function run(settings: Settings, joined: JoinedHost): Promise<void> {
   }
   const { signal } = interruption
   const door = await openDoor(joined, { dataDir, log })
-  const context = { apiAt: door.address, identity, log, signal }
-  const gateway = await gatewayOf(settings, joined, context)
-  const control = await controlOf(settings, joined, context)
-  const supervisor = createSupervisor({
-    parts: hostParts({
-      joined,
-      apiAt: door.address,
-      identity,
-      dataDir,
-      agentDir,
-      agentPort,
-      ...(gateway && { gateway }),
-      ...(control && { control }),
-    }),
-    runDirectory,
-    environment: process.env,
-    enterGroup: group?.enter,
-    log,
-    onLine,
-  })
-  const interrupted = aborted(interruption.signal)
+  try {
+    const context = { apiAt: door.address, identity, log, signal }
+    const gateway = await gatewayOf(settings, joined, context)
+    const control = await controlOf(settings, joined, context)
+    const supervisor = createSupervisor({
+      parts: hostParts({
+        joined,
+        apiAt: door.address,
+        identity,
+        dataDir,
+        agentDir,
+        agentPort,
+        ...(gateway && { gateway }),
+        ...(control && { control }),
+      }),
+      runDirectory,
+      environment: process.env,
+      enterGroup: group?.enter,
+      log,
+      onLine,
+    })
+    try {
+      await runParts(supervisor, joined, signal)
+    } finally {
+      await endLeftVirtualMachines(agentDir)
+    }
+  } finally {
+    await door.close()
+    await group?.close()
+  }
+}
+
+/** Runs the parts until `signal` aborts. */
+async function runParts(
+  supervisor: Supervisor,
+  { hostId, controlPlane }: JoinedHost,
+  signal: AbortSignal,
+): Promise<void> {
+  const interrupted = aborted(signal)
   try {
     await Promise.race([supervisor.start(), interrupted])
-    process.stdout.write(
-      `This machine is host '${joined.hostId}' of ${joined.controlPlane}. Ctrl-C stops it.\n`,
-    )
+    process.stdout.write(`This machine is host '${hostId}' of ${controlPlane}. Ctrl-C stops it.\n`)
     await interrupted
   } finally {
     await supervisor.stop()
-    await door.close()
-    await endLeftVirtualMachines(agentDir)
-    await group?.close()
   }
 }
 

@@ -43,20 +43,24 @@ const controlFileName = 'control-settings.json'
 export async function openDoor(
   { hostId, controlPlane }: JoinedHost,
   { dataDir, log }: { readonly dataDir: string; readonly log: Logger },
-): Promise<ApiDoor> {
+): Promise<{ readonly address: string; close(): Promise<void> }> {
   const file = path.join(dataDir, addressesFileName)
   const kept = readApiAddresses(parseJson(await readFile(file, 'utf8').catch(() => '')))
   const directory = identityDirectory(dataDir)
   let identity = await readIdentity(directory)
   // The agent renews what it shows.
-  setInterval(() => void readIdentity(directory).then((next) => (identity = next)), identityEveryMs).unref()
+  const readAgain = async (): Promise<void> => {
+    identity = (await readIdentity(directory).catch(() => undefined)) ?? identity
+  }
+  const timer = setInterval(() => void readAgain(), identityEveryMs)
+  timer.unref()
   const dispatcher = new Agent({ connect: partConnector(() => identity) })
   const look = async (address: string, signal: AbortSignal): Promise<readonly string[]> => {
     const url = `https://${address}/internal/nodes/${hostId}/${apiAddressesPath}`
     return await askTold({ url, read: readApiAddresses }, dispatcher, signal)
   }
-  return await ApiDoor.open({
-    addresses: kept ?? [controlPlane],
+  const door = await ApiDoor.open({
+    addresses: [...new Set([...(kept ?? []), controlPlane])],
     look,
     onAddresses: async (addresses) => {
       log.info({ addresses }, 'the addresses of the API have changed')
@@ -64,6 +68,14 @@ export async function openDoor(
     },
     onMoved: (address) => log.warn({ address }, 'the API is reached at another address now'),
   })
+  return {
+    address: door.address,
+    async close() {
+      clearInterval(timer)
+      await door.close()
+      await dispatcher.destroy()
+    },
+  }
 }
 
 export interface RunContext {

@@ -210,7 +210,12 @@ describe('a further host', () => {
     const again = await machine.join([address, token])
     assert.ok(again.isHost, machine.output())
     await machine.stop()
-    rmSync(path.join(machine.dataDir, 'host.json'))
+    const file = path.join(machine.dataDir, 'host.json')
+    const joined = JSON.parse(readFileSync(file, 'utf8')) as object
+    writeFileSync(file, JSON.stringify({ ...joined, roles: ['gateway'] }))
+    assert.ok(!(await machine.join([])).isHost)
+    assert.match(machine.output(), /^roost: .*\/gateway\/identity is incomplete: join again$/m)
+    rmSync(file)
     rmSync(path.join(machine.dataDir, 'identity'), { recursive: true })
     assert.ok(!(await machine.join([address, token])).isHost)
     assert.match(machine.output(), /^roost: another machine has joined with this invitation: /m)

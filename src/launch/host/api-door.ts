@@ -81,12 +81,18 @@ export class ApiDoor {
 
   async #pass(client: Socket): Promise<void> {
     client.on('error', () => undefined)
+    const current = this.#current
     for (const address of this.#inOrder) {
       const server = await connected(address)
       if (server === undefined) continue
-      if (client.destroyed || this.#stopping.signal.aborted) server.destroy()
-      else this.#join(client, server, address)
-      return
+      if (client.destroyed || this.#stopping.signal.aborted) {
+        server.destroy()
+        break
+      }
+      // The door may lead elsewhere since this began, and must not be moved back.
+      if (this.#current === current || this.#current === address) return this.#join(client, server, address)
+      server.destroy()
+      return await this.#pass(client)
     }
     client.destroy()
   }

@@ -37,11 +37,19 @@ export async function toldOrKept<Told>(source: ToldSource<Told>): Promise<Told> 
     for (let told = false; ; told = true) {
       try {
         const answer = await askTold(source, dispatcher, AbortSignal.timeout(answerMs))
-        await replaceFile(file, JSON.stringify(answer), { mode: 0o600, durable: true })
+        await replaceFile(file, JSON.stringify(answer), { mode: 0o600, durable: true }).catch(
+          (error: unknown) => onProblem(`${file} can not be written`, error),
+        )
         return answer
       } catch (error) {
         const last = read(parseJson(await readFile(file, 'utf8').catch(() => '')))
-        if (last !== undefined) return last
+        if (last !== undefined) {
+          onProblem(
+            'the API does not tell what the parts of this machine need; what it told last counts',
+            error,
+          )
+          return last
+        }
         if (!told) onProblem('this machine waits for the API, which tells what its parts need', error)
         await delay(retryMs, undefined, { signal })
       }
