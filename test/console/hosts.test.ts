@@ -69,7 +69,11 @@ describe('the pages of the console about hosts', () => {
     it('show the roles and labels that tell it from others', async () => {
       const invited = { hostId: 'edge', secret: 'the secret of edge', roles: [HostRole.Gateway] }
       await inviteHost(api.database, invited)
-      await admitHost(api.database, { secret: invited.secret, keySha256: 'a key' })
+      await admitHost(api.database, {
+        secret: invited.secret,
+        keySha256: 'a key',
+        roleKeys: { gateway: 'key' },
+      })
       await hearNode(api.database, { id: 'edge' })
       await admin.api.one('labelHosts', { object: 'edge', body: { set: { zone: 'b', disk: 'nvme' } } })
       await signIn(page, admin.token)
