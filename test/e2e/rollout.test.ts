@@ -15,9 +15,10 @@ import {
 
 const asRoot = process.getuid?.() === 0
 const inTime = { limitMs: 120_000 }
-/** Versions whose application ends. It takes the requests with it that it had begun to read. */
+/** Versions whose application ends. It takes the requests with it that it had begun to read or to take. */
 const diesOfItself = new Set(['ending', 'leaking'])
-const endedUnderWay = / 502 The application closed the connection before its answer/
+const endedUnderWay =
+  / 502 The application (closed the connection before its answer|does not accept connections)/
 
 describe('a rollout', function () {
   let stack: Stack
