@@ -2,12 +2,10 @@ import { Agent, request } from 'undici'
 import type { JoinedPart } from '../db/host/joining.ts'
 import {
   gatewayCountsPath,
-  joinedApiPort,
-  joinedWorkerPort,
+  joinedPorts,
   partsBesideMetricsPath,
   partsBesidePath,
 } from '../domain/host/control-role.ts'
-import { joinedGatewayPort } from '../domain/host/gateway-role.ts'
 import { isJsonObject, parseJson } from '../domain/json-text.ts'
 import { HostRole } from '../domain/host/role.ts'
 import { fullName, kindName } from '../domain/part-name.ts'
@@ -216,12 +214,6 @@ async function placesElsewhere(send: Send, addresses: readonly string[]): Promis
     }),
   )
   return told.flat()
-}
-
-const joinedPorts: Readonly<Record<HostRole, number>> = {
-  [HostRole.Gateway]: joinedGatewayPort,
-  [HostRole.Worker]: joinedWorkerPort,
-  [HostRole.Api]: joinedApiPort,
 }
 
 /**

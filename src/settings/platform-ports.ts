@@ -1,13 +1,12 @@
 import { isLoopback, serverUrl } from '../domain/host-and-port.ts'
 import { usualAgentPort } from '../domain/host/api-protocol.ts'
-import { joinedApiPort, joinedWorkerPort } from '../domain/host/control-role.ts'
-import { joinedGatewayPort } from '../domain/host/gateway-role.ts'
+import { joinedPorts } from '../domain/host/control-role.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
 import type { Settings } from './settings.ts'
 
 /** The ports that the parts of machines that joined have. */
-const joinedPorts = [usualAgentPort, joinedWorkerPort, joinedGatewayPort, joinedApiPort]
+const portsElsewhere = [usualAgentPort, ...Object.values(joinedPorts)]
 
 type PlatformSettings = Pick<
   Settings,
@@ -36,7 +35,7 @@ export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
   own.add(settings.registryOwnerPort)
   // Gateways on other machines have parts beside them, too. What one gateway can not serve, none serves.
   if (settings.hostsAddress !== undefined)
-    for (const port of [settings.hostsAddress.port, ...joinedPorts]) own.add(port)
+    for (const port of [settings.hostsAddress.port, ...portsElsewhere]) own.add(port)
   const given = [apiUrl, databaseUrl, registryUrl, temporalAddress && `tcp://${temporalAddress}`]
   for (const text of given) {
     const url = text === undefined ? null : URL.parse(text)

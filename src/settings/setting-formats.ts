@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import path from 'node:path'
 import { hostAndPort, readHostAndPort } from '../domain/host-and-port.ts'
 import { sslFlaw } from '../db/ssl-mode.ts'
+import { joinedApiPort } from '../domain/host/control-role.ts'
 import { hostNetwork } from '../domain/host/private-address.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import type { PartPlace } from '../domain/platform-part.ts'
@@ -50,9 +51,6 @@ export function asDomain(text: string, name: string): string {
   return domain
 }
 
-/** The port for hosts if the setting names none. */
-export const defaultHostsPort = 7075
-
 /** Where parts on other machines find the control plane. */
 export interface HostsAddress {
   readonly host: string
@@ -67,7 +65,7 @@ export function asHostsAddress(text: string, name: string): HostsAddress {
       `${name} is '${text}'; write the address at which other machines reach this one, such as 192.0.2.10 or ` +
         'roost.example.com:7443',
     )
-  return { host: at.host, port: at.port ?? defaultHostsPort }
+  return { host: at.host, port: at.port ?? joinedApiPort }
 }
 
 export function asPort(text: string, name: string): number {

@@ -1,3 +1,6 @@
+import { joinedGatewayPort } from './gateway-role.ts'
+import { HostRole } from './role.ts'
+
 /** Where a worker on a machine that joined asks for its next certificate. */
 export const workerRenewalPath = '/internal/worker/certificate'
 
@@ -11,14 +14,24 @@ export const partsBesideMetricsPath = '/internal/parts-beside/metrics'
 /** The port at which a worker on a machine that joined answers APIs. It is the same on all machines. */
 export const joinedWorkerPort = 7_072
 
+/**
+ * The port at which an API answers machines that joined: the same on all machines, except that the first one
+ * may have another.
+ */
+export const joinedApiPort = 7_075
+
+/** The port of the part that each role adds. */
+export const joinedPorts: Readonly<Record<HostRole, number>> = {
+  [HostRole.Gateway]: joinedGatewayPort,
+  [HostRole.Worker]: joinedWorkerPort,
+  [HostRole.Api]: joinedApiPort,
+}
+
 /** The path below those of a host at which it learns where the processes of the API are. */
 export const apiAddressesPath = 'apis'
 
 /** The path below those of a host at which it learns what its own API or worker needs. */
 export const controlSettingsPath = 'control-plane'
-
-/** The port at which an API on a machine that joined answers the others. It is the same on all machines. */
-export const joinedApiPort = 7_075
 
 /** The keys of an installation, by the names of their files. */
 export const keyFileNames = [
