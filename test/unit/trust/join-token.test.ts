@@ -15,6 +15,14 @@ describe('tokens with which machines join', () => {
     }
   })
 
+  it('are words of a command line and no options, whatever their bytes are', () => {
+    const secret = Buffer.alloc(24, 0xf8).toString('base64url')
+    assert.match(secret, /^-/)
+    const wanted = { secret, fingerprint: randomBytes(32) }
+    assert.match(writeJoinToken(wanted), /^[a-z]/)
+    assert.deepEqual(readJoinToken(writeJoinToken(wanted)), wanted)
+  })
+
   it('are never alike', () => {
     assert.equal(new Set(Array.from({ length: 1_000 }, () => newJoinSecret())).size, 1_000)
   })
