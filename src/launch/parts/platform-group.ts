@@ -51,7 +51,7 @@ export function openPlatformGroup(
   const share = weight * neighbourShare[own.version]
   try {
     if (own.version === 2) writeFileSync(path.join(own.hierarchy, 'cgroup.subtree_control'), '+cpu')
-    mkdirSync(directory, { recursive: true })
+    makeGroup(directory)
     writeFileSync(path.join(directory, shareFile[own.version]), String(share))
   } catch {
     remove(directory)
@@ -102,6 +102,19 @@ function linesOf(file: string): readonly string[] {
     return readFileSync(file, 'utf8').split('\n')
   } catch {
     return []
+  }
+}
+
+/**
+ * Makes a group, unless an earlier stack has left it. Not with `recursive`: where no groups are mounted, as
+ * under `ip netns exec`, the kernel answers ENOENT even though the directory above is there, and Node then
+ * tries again for ever.
+ */
+function makeGroup(directory: string): void {
+  try {
+    mkdirSync(directory)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

@@ -61,6 +61,12 @@ describe('the control group of the platform, in a directory that stands for that
     assert.equal(readdirSync(root).filter((name) => name.startsWith('roost-platform-')).length, 2)
   })
 
+  it('is not made where the kernel names groups and none are mounted', () => {
+    // In this file system, too, the kernel answers ENOENT to each attempt to make a directory.
+    assert.equal(openPlatformGroup('/data', { ...own(version1), root: '/proc' }), undefined)
+    assert.equal(openPlatformGroup('/data', { ...own(version2), root: '/proc' }), undefined)
+  })
+
   it('is not made if a service manager has placed the stack in a group, or if there are no groups', () => {
     for (const text of ['4:cpu:/unit\n0::/\n', '0::/system.slice/roost.service\n', '4:memory:/\n', '']) {
       assert.equal(openPlatformGroup('/data', own(text)), undefined, text)
