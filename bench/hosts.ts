@@ -63,7 +63,7 @@ export async function benchHosts(
     ),
   )
   const tokens = made.map((account) => account.tokens[0] ?? '')
-  const hosts = await startPretendedHosts(stack, options.hosts)
+  const hosts = await startPretendedHosts(stack, { count: options.hosts, link: options.link })
   const clients = tokens.map((token) => ({ token, api: createApiClient({ url: stack.apiUrl, token }) }))
   try {
     await measure({ stack, hosts, options, temporal, accounts: clients })
@@ -97,7 +97,7 @@ async function measure(bench: Bench): Promise<void> {
   await feed.stop()
   const perSecond = (created * 1_000) / creating.tookMs
   printPhase(
-    `${created} instances created on ${options.hosts} hosts, ${options.atOnce} at once`,
+    `${created} instances created on ${options.hosts} hosts by ${options.link}, ${options.atOnce} at once`,
     bench,
     creating,
     [

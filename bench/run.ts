@@ -113,7 +113,11 @@ async function main(args: readonly string[]): Promise<void> {
 async function hosts(options: HostsOptions): Promise<void> {
   const temporal = options.temporal === 'postgres' ? await startProductionTemporal() : undefined
   try {
-    const env = { ...pretended, ...(temporal && { TEMPORAL_ADDRESS: temporal.address }) }
+    const env = {
+      ...pretended,
+      ...(options.link === 'tls' && { ROOST_HOSTS_ADDRESS: '127.0.0.1' }),
+      ...(temporal && { TEMPORAL_ADDRESS: temporal.address }),
+    }
     await withStack(env, async (stack) => {
       await benchHosts(stack, await digestOf(stack, 'hello'), { options, ...(temporal && { temporal }) })
     })

@@ -1,5 +1,6 @@
 import process from 'node:process'
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
+import { hostLinks } from './host-link.ts'
 import { PretendedHost } from './pretended-host.ts'
 import type { ReportedBeats, WantedHosts } from './pretended-hosts.ts'
 
@@ -22,12 +23,12 @@ let hosts: readonly PretendedHost[] = []
 
 async function begin(wanted: WantedHosts): Promise<void> {
   Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') })
-  const connection = await NativeConnection.connect({ address: wanted.temporalAddress })
+  const openLink = await hostLinks(wanted.link)
   const onBeat = (tookMs: number) => void beatsMs.push(tookMs)
   const opened: PretendedHost[] = []
   // One after the other: each join gets a network of its own under a lock.
   for (const nodeId of wanted.nodeIds) {
-    const host = await PretendedHost.open(nodeId, { ...wanted, connection, log, onBeat })
+    const host = await PretendedHost.open(nodeId, await openLink(nodeId), { ...wanted, log, onBeat })
     host.start()
     opened.push(host)
   }

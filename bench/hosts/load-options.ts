@@ -9,10 +9,14 @@ export interface HostsOptions {
   /** How many creates are under way at once. */
   readonly atOnce: number
   readonly temporal: TemporalForm
+  readonly link: LinkKind
 }
 
 /** The embedded server with its SQLite file, or the production server on PostgreSQL. */
 export type TemporalForm = 'embedded' | 'postgres'
+
+/** Whether the hosts speak over the loopback as the first machine's own does, or over TLS as those that join. */
+export type LinkKind = 'loopback' | 'tls'
 
 /** No subnet is left for more hosts. */
 const mostHosts = 1_000
@@ -37,17 +41,20 @@ export function readHostsOptions(args: readonly string[]): {
       seconds: { type: 'string', default: '300' },
       'at-once': { type: 'string', default: '32' },
       temporal: { type: 'string', default: 'embedded' },
+      link: { type: 'string', default: 'loopback' },
     },
   })
-  const { temporal } = values
+  const { temporal, link } = values
   if (temporal !== 'embedded' && temporal !== 'postgres')
     throw new Error(`--temporal is '${temporal}'; it can be embedded or postgres`)
+  if (link !== 'loopback' && link !== 'tls') throw new Error(`--link is '${link}'; it can be loopback or tls`)
   const options = {
     hosts: count('--hosts', values.hosts, mostHosts),
     instances: count('--instances', values.instances, mostInstances),
     seconds: count('--seconds', values.seconds, mostSeconds),
     atOnce: count('--at-once', values['at-once'], mostAtOnce),
     temporal,
+    link,
   } as const
   return { options, names: positionals }
 }

@@ -4,11 +4,11 @@ import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import type { NativeConnection } from '@temporalio/worker'
 import { Worker } from '@temporalio/worker'
 import { createHostActivities, createVolumeActivities } from '../../activities/host-activities.ts'
 import { reportedEvents } from '../../src/bin/agent-temporal.ts'
 import type { HostReport } from '../../src/domain/host/api-protocol.ts'
+import { serverUrl } from '../../src/domain/host-and-port.ts'
 import { nodeTaskQueue } from '../../src/domain/instance/host-work.ts'
 import { maxFeedLineBytes } from '../../src/domain/service/route-feed.ts'
 import { createAgentServer } from '../../src/host/agent/agent-http.ts'
@@ -28,13 +28,12 @@ import { EventPace } from '../../src/host/instance/event-pace.ts'
 import { InstanceStore } from '../../src/host/instance/store.ts'
 import { LeaseServer } from '../../src/host/leases/lease-server.ts'
 import { LineStream } from '../../src/primitives/line-stream.ts'
+import type { PartIdentity } from '../../src/trust/part-identity.ts'
+import type { HostLink } from './host-link.ts'
 
 /** What all pretended hosts of a process share. */
 export interface HostPlace {
-  readonly apiUrl: string
-  readonly joinToken: string
   readonly namespace: string
-  readonly connection: NativeConnection
   /** The directory under which each host has a directory of its own. */
   readonly directory: string
   readonly memoryMb: number
@@ -82,16 +81,23 @@ export class PretendedHost {
     this.#api = parts.api
   }
 
-  /** Joins, and opens everything. The host takes work from `start` on. */
-  static async open(nodeId: string, place: HostPlace): Promise<PretendedHost> {
+  /** Opens everything over its link. The host takes work from `start` on. */
+  static async open(nodeId: string, link: HostLink, place: HostPlace): Promise<PretendedHost> {
     const directory = path.join(place.directory, nodeId)
     await mkdir(directory, { recursive: true })
     const agentSecret = randomBytes(32).toString('base64url')
-    const api = new ApiClient({ apiUrl: place.apiUrl, nodeId, joinToken: place.joinToken, agentSecret })
+    const { apiUrl, joinToken, identity, connection } = link
+    const api = new ApiClient({
+      apiUrl,
+      nodeId,
+      joinToken,
+      agentSecret,
+      ...(identity && { identity: () => identity }),
+    })
     const { agent, entries, vmm } = openAgent({ directory, nodeId, api, place })
     const log = place.log
     const leases = new LeaseServer({ agentSecret, nodeId, leases: agent.leases, log, nowMs: Date.now })
-    const server = openServer(agentSecret, { agent, leases, log })
+    const server = openServer(agentSecret, { agent, leases, log, identity })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -106,7 +112,7 @@ export class PretendedHost {
       },
       describe: async (isFull) =>
         await Promise.resolve({
-          agentUrl: `http://127.0.0.1:${port}`,
+          agentUrl: serverUrl(identity ? 'https' : 'http', { host: '127.0.0.1', port }),
           agentSecret,
           accelerator: vmm.accelerator,
           memoryMb: vmm.memory()?.limitMb ?? 0,
@@ -118,12 +124,13 @@ export class PretendedHost {
         }),
       onReassigned: () => log.error({ nodeId }, 'the host was given another network'),
       onRefused: () => log.error({ nodeId }, 'the host was refused'),
+      isJoined: identity !== undefined,
       log,
     })
     await registration.assignment()
     const outbox = openOutbox(agent, { entries, api, log })
     const worker = await Worker.create({
-      connection: place.connection,
+      connection,
       namespace: place.namespace,
       taskQueue: nodeTaskQueue(nodeId),
       activities: { ...createHostActivities({ agent }), ...createVolumeActivities(agent) },
@@ -204,13 +211,19 @@ function openOutbox(
 
 function openServer(
   agentSecret: string,
-  parts: { readonly agent: HostAgent; readonly leases: LeaseServer; readonly log: AgentLog },
+  parts: {
+    readonly agent: HostAgent
+    readonly leases: LeaseServer
+    readonly log: AgentLog
+    readonly identity: PartIdentity | undefined
+  },
 ): Server {
-  const { agent, leases, log } = parts
+  const { agent, leases, log, identity } = parts
   const unasked = async (): Promise<never> => {
     throw await Promise.resolve(new Error('a pretended host has no usage, log or application to look at'))
   }
   return createAgentServer({
+    ...(identity && { identity }),
     agentSecret,
     log,
     upgrade: (request, socket, head) => leases.receive(request, socket, head),
@@ -235,6 +248,7 @@ function openNames(api: ApiClient): LineStream {
   let revision: string | undefined
   return new LineStream({
     ask: () => api.namesRequest(revision),
+    connect: api.connect,
     maxLineBytes: maxFeedLineBytes,
     silenceMs,
     onLine: (line) => {

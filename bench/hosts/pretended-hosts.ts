@@ -4,15 +4,16 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { asHostsAddress } from '../../src/settings/setting-formats.ts'
 import type { Stack } from '../../test/support/stack.ts'
+import type { WantedLink } from './host-link.ts'
+import type { LinkKind } from './load-options.ts'
 
 /** What a process with pretended hosts is told. */
 export interface WantedHosts {
   readonly nodeIds: readonly string[]
-  readonly apiUrl: string
-  readonly temporalAddress: string
+  readonly link: WantedLink
   readonly namespace: string
-  readonly joinToken: string
   readonly directory: string
   readonly memoryMb: number
   readonly processors: number
@@ -42,17 +43,15 @@ const stopLimitMs = 20_000
 const memoryDisk = '/dev/shm'
 
 /** Starts hosts that join the stack. Resolves once all of them have joined and take work. */
-export async function startPretendedHosts(stack: Stack, count: number): Promise<PretendedHosts> {
+export async function startPretendedHosts(
+  stack: Stack,
+  { count, link }: { readonly count: number; readonly link: LinkKind },
+): Promise<PretendedHosts> {
   const directory = mkdtempSync(path.join(existsSync(memoryDisk) ? memoryDisk : tmpdir(), 'roost-hosts-'))
-  const { temporalAddress } = JSON.parse(readFileSync(path.join(stack.dataDir, 'stack.json'), 'utf8')) as {
-    readonly temporalAddress: string
-  }
   const nodeIds = Array.from({ length: count }, (_, index) => `pretended-${index + 1}`)
   const wanted = {
-    apiUrl: stack.apiUrl,
-    temporalAddress,
+    link: link === 'tls' ? await invite(stack, nodeIds) : loopbackOf(stack),
     namespace: 'roost',
-    joinToken: readFileSync(path.join(stack.dataDir, 'keys', 'join-token'), 'utf8').trim(),
     directory,
     memoryMb,
     processors,
@@ -81,6 +80,22 @@ export async function startPretendedHosts(stack: Stack, count: number): Promise<
     },
     stop,
   }
+}
+
+function loopbackOf({ apiUrl, dataDir }: Stack): WantedLink {
+  const { temporalAddress } = JSON.parse(readFileSync(path.join(dataDir, 'stack.json'), 'utf8')) as {
+    readonly temporalAddress: string
+  }
+  const joinToken = readFileSync(path.join(dataDir, 'keys', 'join-token'), 'utf8').trim()
+  return { kind: 'loopback', apiUrl, temporalAddress, joinToken }
+}
+
+async function invite({ api }: Stack, names: readonly string[]): Promise<WantedLink> {
+  const made = await api.call('inviteHosts', { body: names.map((name) => ({ name })) })
+  const [first] = made
+  if (first === undefined) throw new Error('no host was invited')
+  const place = asHostsAddress(first.address, 'the address')
+  return { kind: 'tls', place, tokens: Object.fromEntries(made.map(({ name, token }) => [name, token])) }
 }
 
 /** Asks a process, which answers one question after the other. */

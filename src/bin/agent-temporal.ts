@@ -135,6 +135,6 @@ export class NodeWorker {
 }
 
 /** How the relay is spoken to. */
-function relayTls({ certificate, key, authority }: PartIdentity): TemporalTls {
+export function relayTls({ certificate, key, authority }: PartIdentity): TemporalTls {
   return { serverName: kindName(PlatformPart.Api), authority, client: { certificate, key } }
 }
