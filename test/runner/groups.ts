@@ -2,6 +2,14 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { namespaceOf } from '../support/namespace.ts'
 
+/**
+ * What a group needs of the processors, and so what it runs beside. `busy`: it uses one all the time.
+ * `waiting`: it mostly waits for VMs, deadlines and restarts; it does not run beside groups of the first kind,
+ * because its time limits assume that a processor is free. `alone`: its own VMs keep all processors busy, so
+ * it runs beside nothing.
+ */
+export type GroupKind = 'busy' | 'waiting' | 'alone'
+
 /** A group of tests: the test files of one folder. */
 export interface Group {
   readonly name: string
@@ -14,12 +22,7 @@ export interface Group {
    * machine.
    */
   readonly limitMs: number
-  /**
-   * True for a group that mostly waits for VMs, deadlines and restarts, and needs the processors only now
-   * and then. Such groups run side by side. They do not run beside groups that use a processor all the time,
-   * because their time limits assume that a processor is free.
-   */
-  readonly waits: boolean
+  readonly kind: GroupKind
   /**
    * True for a group whose stacks and VMs use ports and addresses as if they had the host for themselves.
    * The group has a network namespace of its own.
@@ -31,7 +34,7 @@ interface GroupPlan {
   readonly name: string
   readonly testTimeoutMs: number
   readonly limitMs: number
-  readonly waits?: boolean
+  readonly kind?: GroupKind
   readonly isHost?: boolean
 }
 
@@ -50,12 +53,13 @@ const plans: readonly GroupPlan[] = [
   { name: 'api', testTimeoutMs: 60_000, limitMs: 1_000_000 },
   { name: 'gateway', testTimeoutMs: 60_000, limitMs: 500_000 },
   { name: 'sim', testTimeoutMs: 300_000, limitMs: 600_000 },
-  { name: 'fault', testTimeoutMs: 240_000, limitMs: 3_000_000, waits: true, isHost: true },
-  { name: 'host', testTimeoutMs: 60_000, limitMs: 3_000_000, waits: true, isHost: true },
-  { name: 'e2e', testTimeoutMs: 240_000, limitMs: 3_000_000, waits: true, isHost: true },
-  { name: 'hosts', testTimeoutMs: 240_000, limitMs: 1_000_000, waits: true, isHost: true },
-  { name: 'console', testTimeoutMs: 240_000, limitMs: 1_000_000, waits: true, isHost: true },
-  { name: 'launch', testTimeoutMs: 120_000, limitMs: 500_000, waits: true },
+  { name: 'fault', testTimeoutMs: 240_000, limitMs: 3_000_000, kind: 'waiting', isHost: true },
+  { name: 'host', testTimeoutMs: 60_000, limitMs: 3_000_000, kind: 'waiting', isHost: true },
+  { name: 'e2e', testTimeoutMs: 240_000, limitMs: 3_000_000, kind: 'waiting', isHost: true },
+  { name: 'hosts', testTimeoutMs: 240_000, limitMs: 1_000_000, kind: 'waiting', isHost: true },
+  { name: 'console', testTimeoutMs: 240_000, limitMs: 1_000_000, kind: 'waiting', isHost: true },
+  { name: 'launch', testTimeoutMs: 120_000, limitMs: 500_000, kind: 'waiting' },
+  { name: 'alone', testTimeoutMs: 240_000, limitMs: 1_000_000, kind: 'alone', isHost: true },
 ]
 
 export const groupNames = plans.map((plan) => plan.name)
@@ -77,7 +81,7 @@ export function findGroups(testDirectory: string, names: readonly string[]): rea
   return plans
     .filter((plan) => names.length === 0 || names.includes(plan.name))
     .map((plan) => ({
-      waits: false,
+      kind: 'busy' as const,
       isHost: false,
       ...plan,
       files: testFiles(path.join(testDirectory, plan.name)),

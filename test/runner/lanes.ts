@@ -1,13 +1,9 @@
 import { availableParallelism } from 'node:os'
 import process from 'node:process'
+import type { GroupKind } from './groups.ts'
 
-/** How many groups run side by side. */
-export interface Lanes {
-  /** The number for groups that use a processor all the time. */
-  readonly busy: number
-  /** The number for groups that mostly wait. */
-  readonly waiting: number
-}
+/** How many groups of each kind run side by side. */
+export type Lanes = Readonly<Record<GroupKind, number>>
 
 export interface Room {
   readonly processors: number
@@ -33,6 +29,7 @@ export function planLanes({ processors, memoryBytes, namespaces }: Room): Lanes 
   return {
     busy: Math.min(mostBusy, processors),
     waiting: processors > 1 && namespaces ? Math.min(mostWaiting, fitting) : 1,
+    alone: 1,
   }
 }
 

@@ -46,14 +46,11 @@ export async function runAll(groups: readonly Group[], { lanes, decides }: RunAl
   }
   let tried: SecondTries
   try {
-    await runInLanes(
-      groups.filter((group) => !group.waits),
-      { lanes: lanes.busy, runOne },
-    )
-    await runInLanes(
-      groups.filter((group) => group.waits),
-      { lanes: lanes.waiting, runOne },
-    )
+    for (const kind of ['busy', 'waiting', 'alone'] as const)
+      await runInLanes(
+        groups.filter((group) => group.kind === kind),
+        { lanes: lanes[kind], runOne },
+      )
     tried = decides
       ? await giveSecondTries(runs, (group) => runAlone(titled, group))
       : { result: addResults(runs.map((run) => run.result)), unsteady: [] }

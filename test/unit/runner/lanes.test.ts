@@ -23,6 +23,10 @@ describe('lanes', () => {
     assert.equal(planLanes({ ...large, processors: 1 }).waiting, 1)
   })
 
+  it('for groups whose own VMs keep all processors busy are one', () => {
+    assert.equal(planLanes({ ...large, processors: 64 }).alone, 1)
+  })
+
   it('take the next group as soon as one is free', async () => {
     const begun: string[] = []
     const ends = new Map<string, () => void>()

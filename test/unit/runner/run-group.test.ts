@@ -29,7 +29,7 @@ describe('a group of tests', () => {
     for (const [index, file] of files.entries()) writeFileSync(file, sources[index] ?? '')
     let text = ''
     const { result } = await runGroup(
-      { name, files, testTimeoutMs: 1_000, limitMs, waits: false, isHost: false },
+      { name, files, testTimeoutMs: 1_000, limitMs, kind: 'busy', isHost: false },
       { mark: `${process.pid}/runner/${runs}`, env: process.env, write: (part) => (text += part), namespace },
     )
     return { ...countsOf(result), text, result, files }

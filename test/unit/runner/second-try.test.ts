@@ -46,7 +46,7 @@ describe('a second try', () => {
     const run = (group: Group, mark: string): Promise<GroupRun> =>
       runGroup(group, { mark: `${process.pid}/${mark}`, env: process.env, write: () => {} })
     const first = await run(
-      { name: 'sample', files, testTimeoutMs: 1_000, limitMs: 20_000, waits: false, isHost: false },
+      { name: 'sample', files, testTimeoutMs: 1_000, limitMs: 20_000, kind: 'busy', isHost: false },
       'first',
     )
     const tries = await giveSecondTries([first], async (group) => {
@@ -95,7 +95,7 @@ describe('unsteady files', () => {
     addResults(
       Array.from({ length: count }, (_, index) => withFailure(noTests, 'is quick', `/t/${index}.test.ts`)),
     )
-  const group = { name: 'sample', files: [], testTimeoutMs: 1, limitMs: 1, waits: false, isHost: false }
+  const group: Group = { name: 'sample', files: [], testTimeoutMs: 1, limitMs: 1, kind: 'busy', isHost: false }
   async function afterSecondTries(count: number): Promise<SecondTries & { readonly tries: number }> {
     let tries = 0
     const tried = await giveSecondTries(
@@ -137,7 +137,7 @@ describe('the end of a run', () => {
     }))
     const result = { files, faults: [] }
     const run = (name: string, elapsedMs: number, part: GroupResult) => ({
-      group: { name, files: [], testTimeoutMs: 1, limitMs: 1, waits: false, isHost: false },
+      group: { name, files: [], testTimeoutMs: 1, limitMs: 1, kind: 'busy' as const, isHost: false },
       result: part,
       elapsedMs,
     })
