@@ -62,11 +62,14 @@ export async function startKeeper(plan: KeeperPlan, { stdin }: WaitingKeeper): P
   if (firstFileFd + files.length - 1 > maxFileFd) throw new Error('too many files for one VM')
   // The keeper opens these files later, but can not report which of them it could not open.
   for (const { path, flags } of files) closeSync(openSync(path, flags))
-  if (stdin.destroyed) throw new KeeperGone('the keeper ended before it was told what to be')
-  await new Promise<void>((resolve) => {
-    stdin.once('close', () => resolve())
-    stdin.end(Buffer.concat([keeperOrder(plan), Buffer.from(`${config.length}\n`), config]))
-  })
+  // Where its end is not known here yet, the write fails. A keeper starts no VM before it has read all.
+  const isGone =
+    stdin.destroyed ||
+    (await new Promise<boolean>((resolve) => {
+      stdin.once('close', resolve)
+      stdin.end(Buffer.concat([keeperOrder(plan), Buffer.from(`${config.length}\n`), config]))
+    }))
+  if (isGone) throw new KeeperGone('the keeper ended before it was told what to be')
 }
 
 /** The order in the form that `guest/keeper/waiting.c` understands. */

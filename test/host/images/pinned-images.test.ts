@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { pinnedImages } from '../../../src/host/images/pinned-images.ts'
+import { until } from '../../support/until.ts'
 import { HeldPulls } from '../../images/held-pulls.ts'
 import { Machine, uuid } from '../agent/machine.ts'
 import { boot, cold, forced, StandbyScene, stateful } from '../leases/standby-scene.ts'
@@ -45,6 +46,8 @@ describe('an image of a host is in use', function () {
       const start = agent.start({ instanceUuid: uuid, boot: 1 })
       start.catch(() => undefined)
       await pulls.begun()
+      // Its record is written beside the pull.
+      await until('it is known', () => agent.entries.get(uuid)?.record !== undefined, { limitMs: 10_000 })
       assert.equal(pinnedImages(agent.entries.values()).length, 1)
       pulls.fail(new Error('the registry is gone'))
       await assert.rejects(start)

@@ -68,22 +68,38 @@ describe('keepers that were started ahead', () => {
     }
   })
 
-  it('that end after they were taken and before their order are reported, and nobody waits for them', async () => {
-    const keepers = new WaitingKeepers(bench.keeperPrograms)
-    const gone = await keepers.take('ann')
-    gone.stdin.destroy()
-    await once(gone.stdin, 'close')
-    const plan = {
-      keeperPath: bench.keeperPrograms.keeperPath,
-      directory: bench.directory,
-      consoleDirectory: bench.directory,
-      guest: 'container',
-      command: ['/bin/true'],
-      files: [],
-      config: Buffer.alloc(0),
-    } as const
-    await assert.rejects(startKeeper(plan, gone), KeeperGone)
-    await keepers.close()
+  describe('and ended before their order are reported, and nobody waits for them', () => {
+    const plan = () =>
+      ({
+        keeperPath: bench.keeperPrograms.keeperPath,
+        directory: bench.directory,
+        consoleDirectory: bench.directory,
+        guest: 'container',
+        command: ['/bin/true'],
+        files: [],
+        config: Buffer.alloc(0),
+      }) as const
+
+    it('if that is known', async () => {
+      const keepers = new WaitingKeepers(bench.keeperPrograms)
+      const gone = await keepers.take('ann')
+      gone.stdin.destroy()
+      await once(gone.stdin, 'close')
+      await assert.rejects(startKeeper(plan(), gone), KeeperGone)
+      await keepers.close()
+    })
+
+    it('if nobody has heard of it yet', async () => {
+      const keepers = new WaitingKeepers(bench.keeperPrograms)
+      const gone = await keepers.take('ann')
+      const [pid = 0] = waiting()
+      process.kill(pid, 'SIGKILL')
+      // This process hears of it at its next turn, and there is none before the order.
+      while (commandLineOf(pid) !== '') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+      assert.equal(gone.stdin.destroyed, false)
+      await assert.rejects(startKeeper(plan(), gone), KeeperGone)
+      await keepers.close()
+    })
   })
 
   it('end with the process that started them', async () => {
