@@ -15,7 +15,7 @@ export interface HostsOptions {
 /** The embedded server with its SQLite file, or the production server on PostgreSQL. */
 export type TemporalForm = 'embedded' | 'postgres'
 
-/** Whether the hosts speak over the loopback as the first machine's own does, or over TLS as those that join. */
+/** Whether hosts use the loopback, as the first machine's own does, or TLS, as those that join do. */
 export type LinkKind = 'loopback' | 'tls'
 
 /** No subnet is left for more hosts. */

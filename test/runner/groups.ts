@@ -4,9 +4,9 @@ import { namespaceOf } from '../support/namespace.ts'
 
 /**
  * What a group needs of the processors, and so what it runs beside. `busy`: it uses one all the time.
- * `waiting`: it mostly waits for VMs, deadlines and restarts; it does not run beside groups of the first kind,
- * because its time limits assume that a processor is free. `alone`: its own VMs keep all processors busy, so
- * it runs beside nothing.
+ * `waiting`: it mostly waits for VMs, deadlines and restarts. It does not run beside busy groups, because
+ * its time limits assume that a processor is free. `alone`: its own VMs keep all processors busy, so it runs
+ * beside nothing.
  */
 export type GroupKind = 'busy' | 'waiting' | 'alone'
 
