@@ -95,7 +95,14 @@ describe('unsteady files', () => {
     addResults(
       Array.from({ length: count }, (_, index) => withFailure(noTests, 'is quick', `/t/${index}.test.ts`)),
     )
-  const group: Group = { name: 'sample', files: [], testTimeoutMs: 1, limitMs: 1, kind: 'busy', isHost: false }
+  const group: Group = {
+    name: 'sample',
+    files: [],
+    testTimeoutMs: 1,
+    limitMs: 1,
+    kind: 'busy',
+    isHost: false,
+  }
   async function afterSecondTries(count: number): Promise<SecondTries & { readonly tries: number }> {
     let tries = 0
     const tried = await giveSecondTries(
