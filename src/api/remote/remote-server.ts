@@ -165,6 +165,8 @@ async function answer(
   const part = await options.hosts.partOf(socket)
   const asked = { method: request.method ?? '', path: pathname }
   if (part === undefined) {
+    // The connection stays that of a stranger, also when the client has a certificate that counts.
+    response.setHeader('connection', 'close')
     const late = await options.hosts.latePartOf(socket, options.identity.authority)
     const mayRenew = late !== undefined && answererOf(late, asked) === Answerer.Certificate
     return mayRenew ? await renew(options, late, exchange) : refuse(response, 401, strangers)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { removeJoinedHost } from '../../../src/db/host/joining.ts'
 import { PlatformPart } from '../../../src/domain/platform-part.ts'
+import { ApiClient } from '../../../src/host/agent/api-client.ts'
 import { makePartAuthority } from '../../../src/trust/part-authority.ts'
 import type { PartIdentity } from '../../../src/trust/part-identity.ts'
 import { testAgentSecret } from '../../support/accounts.ts'
@@ -34,9 +35,18 @@ describe('who is let in where hosts on other machines connect', () => {
 
   const secretOf = (id: string) => ({ headers: [`Authorization: Bearer ${testAgentSecret(id)}`] })
 
-  const beat = async (identity: PartIdentity, id: string, agentUrl = 'https://127.0.0.1:7071') => {
-    const room = { accelerator: 'tcg', memoryMb: 4_096, version: '0.1.0' }
-    const body = JSON.stringify({ agentUrl, agentSecret: testAgentSecret(id), ...room })
+  const roomOf = (id: string, agentUrl = 'https://127.0.0.1:7071') => ({
+    agentUrl,
+    agentSecret: testAgentSecret(id),
+    accelerator: 'tcg' as const,
+    memoryMb: 4_096,
+    volumeMb: 0,
+    occupiedSubnets: [],
+    version: '0.1.0',
+  })
+
+  const beat = async (identity: PartIdentity, id: string, agentUrl?: string) => {
+    const body = JSON.stringify(roomOf(id, agentUrl))
     const headers = ['Content-Type: application/json']
     return await ask(`PUT /internal/nodes/${id}`, identity, { headers, body })
   }
@@ -114,6 +124,29 @@ describe('who is let in where hosts on other machines connect', () => {
     await until('a removed host gets none', async () => statusOf(await ask(line, late)) === 401, {
       limitMs: 5_000,
     })
+  })
+
+  it('goes on with its next certificate on another connection', async () => {
+    const h6 = await remote.joined('h6')
+    const name = { part: PlatformPart.Agent, id: 'h6' }
+    const nowMs = Date.now() - 8 * 86_400_000
+    let current = await identityOf(remote.authority, name, { nowMs, key: h6.key })
+    const api = new ApiClient({
+      apiUrl: `https://127.0.0.1:${remote.place.port}`,
+      nodeId: 'h6',
+      joinToken: '',
+      agentSecret: testAgentSecret('h6'),
+      identity: () => current,
+    })
+    try {
+      await assert.rejects(api.heartbeat(roomOf('h6')), { status: 401 })
+      const { key } = h6
+      current = { certificate: await api.certificate(), key, authority: remote.authority.chain }
+      await api.heartbeat(roomOf('h6'))
+      assert.deepEqual(await api.instances(), [])
+    } finally {
+      await api.close()
+    }
   })
 
   it('may not ask for what is not its own', async () => {
