@@ -18,6 +18,7 @@ import {
 } from '../src/host/vmm/command-line.ts'
 import type { Machine } from '../src/host/vmm/command-line.ts'
 import { encodeGuestConfig } from '../src/host/vmm/guest-config.ts'
+import { withoutExec } from './by-hand.ts'
 import type { HandStart } from './by-hand.ts'
 
 /** A TAP device of the benchmark's own, which only the VM by hand uses. */
@@ -80,7 +81,7 @@ export class HandVm {
     this.#source = source
     const { command, files } = planOf(start, source)
     const descriptors = files.map(({ path, flags }) => openSync(path, flags))
-    const [program = '', ...args] = command.map(opensItsDevice)
+    const [program = '', ...args] = command.map(opensItsDevice).map(withoutExec)
     const stdio = Array.from<unknown, 'ignore' | 'pipe' | 'inherit' | number>(
       { length: keeperFd.monitor + 1 },
       (_, fd) => {
