@@ -91,7 +91,8 @@ function loopbackOf({ apiUrl, dataDir }: Stack): WantedLink {
 }
 
 async function invite({ api }: Stack, names: readonly string[]): Promise<WantedLink> {
-  const made = await api.call('inviteHosts', { body: names.map((name) => ({ name })) })
+  const made: { readonly name: string; readonly address: string; readonly token: string }[] = []
+  for (const name of names) made.push(await api.one('inviteHosts', { body: { name } }))
   const [first] = made
   if (first === undefined) throw new Error('no host was invited')
   const place = asHostsAddress(first.address, 'the address')
