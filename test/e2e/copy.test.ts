@@ -170,12 +170,15 @@ describe('files that are copied from an instance and to it', () => {
     })
     try {
       assert.equal((await roost.run(['cp', inside('one'), 'copy-small:/large'])).code, 0)
+      const began = Date.now()
       const full = await roost.run(['cp', inside('large'), 'copy-small:/large'], { limitMs: largeLimitMs })
+      const tookMs = Date.now() - began
       assert.equal(full.code, 1, full.err)
       assert.match(
         full.err,
         /^roost: large: the memory of the instance is full.*\nroost: not everything was copied\n$/,
       )
+      assert.ok(tookMs < largeLimitMs / 2, `${tookMs} ms`)
       const { out } = await roost.run([
         'exec',
         'copy-small',
