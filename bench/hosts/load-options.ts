@@ -13,10 +13,12 @@ export interface HostsOptions {
 }
 
 /** The embedded server with its SQLite file, or the production server on PostgreSQL. */
-export type TemporalForm = 'embedded' | 'postgres'
+export type TemporalForm = (typeof temporalForms)[number]
+const temporalForms = ['embedded', 'postgres'] as const
 
 /** Whether hosts use the loopback, as the first machine's own does, or TLS, as those that join do. */
-export type LinkKind = 'loopback' | 'tls'
+export type LinkKind = (typeof linkKinds)[number]
+const linkKinds = ['loopback', 'tls'] as const
 
 /** No subnet is left for more hosts. */
 const mostHosts = 1_000
@@ -44,17 +46,13 @@ export function readHostsOptions(args: readonly string[]): {
       link: { type: 'string', default: 'loopback' },
     },
   })
-  const { temporal, link } = values
-  if (temporal !== 'embedded' && temporal !== 'postgres')
-    throw new Error(`--temporal is '${temporal}'; it can be embedded or postgres`)
-  if (link !== 'loopback' && link !== 'tls') throw new Error(`--link is '${link}'; it can be loopback or tls`)
   const options = {
     hosts: count('--hosts', values.hosts, mostHosts),
     instances: count('--instances', values.instances, mostInstances),
     seconds: count('--seconds', values.seconds, mostSeconds),
     atOnce: count('--at-once', values['at-once'], mostAtOnce),
-    temporal,
-    link,
+    temporal: oneOf('--temporal', values.temporal, temporalForms),
+    link: oneOf('--link', values.link, linkKinds),
   } as const
   return { options, names: positionals }
 }
@@ -63,4 +61,10 @@ function count(name: string, text: string, most: number): number {
   const value = Number(text)
   if (Number.isInteger(value) && value >= 1 && value <= most) return value
   throw new Error(`${name} is '${text}'; it has to be a whole number from 1 to ${most}`)
+}
+
+function oneOf<Choice extends string>(name: string, text: string, choices: readonly Choice[]): Choice {
+  const found = choices.find((choice) => choice === text)
+  if (found !== undefined) return found
+  throw new Error(`${name} is '${text}'; it can be ${choices.join(' or ')}`)
 }
