@@ -54,8 +54,10 @@ export async function runJoin(args: readonly string[]): Promise<number> {
   if (args.some((arg) => arg === '--help' || arg === '-h')) return tell(usage, 0)
   const isService = args.includes(serviceOption)
   const words = args.filter((arg) => arg !== serviceOption)
-  if ((words.length !== 0 && words.length !== 2) || words.some((word) => word.startsWith('-')))
-    return tell(usage, 2)
+  const option = words.find((word) => word.startsWith('-'))
+  if (option !== undefined) return tell(`roost: join has no option '${option}'\n\n${usage}`, 2)
+  if (words.length !== 0 && words.length !== 2)
+    return tell(`roost: join takes an address and a token, or neither\n\n${usage}`, 2)
   try {
     const settings = readSettings(process.env)
     if (isService) requireSystemd()

@@ -202,6 +202,8 @@ describe('a further host', () => {
     for (const [args, sentence] of [
       [[address, token.slice(0, -3)], /^roost: the token is not complete: /m],
       [[`${wire.address}:7`, token], /^roost: 192\.0\.2\.1:7 can not be reached \(.*ECONNREFUSED.*\): /m],
+      [[address], /^roost: join takes an address and a token, or neither$/m],
+      [[address, token, '--servce'], /^roost: join has no option '--servce'$/m],
       [[], /^roost: this machine has not joined an installation: /m],
     ] as const) {
       assert.ok(!(await machine.join(args)).isHost)
