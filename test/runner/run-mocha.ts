@@ -14,6 +14,16 @@ import { fileMark, markVariable } from './leftovers.ts'
  */
 if (ciSeed !== undefined) fc.configureGlobal({ seed: ciSeed })
 
+/** How long after its last test the process tells what is open. The parent waits for longer. */
+const tellOpenMs = 10_000
+
+/** What keeps this process from its end. Only Node's own, undocumented list knows more than kinds. */
+function stillOpen(): string {
+  const list = Reflect.get(process, '_getActiveHandles') as (() => readonly object[]) | undefined
+  const handles = (list?.() ?? []).map((one) => inspect(one, { depth: 1 }).slice(0, 2_000))
+  return [process.getActiveResourcesInfo().join(', '), ...handles].join('\n')
+}
+
 const [timeoutMs, ...files] = process.argv.slice(2)
 const mocha = new Mocha({ timeout: Number(timeoutMs), forbidOnly: true })
 for (const file of files) mocha.addFile(file)
@@ -31,6 +41,8 @@ const record = new FileRecord((progress) => {
 const runner = mocha.run((failed) => {
   process.exitCode = failed > 0 ? 1 : 0
   process.send?.(record.end(), () => process.disconnect())
+  // Nothing is left to do, so this process is still here only if something is open. The parent kills it soon.
+  setTimeout(() => process.stdout.write(`still open: ${stillOpen()}\n`), tellOpenMs).unref()
 })
 record.follow(runner)
 // A failure is printed at once, with its causes. Mocha prints failures only at the end, which a process that
