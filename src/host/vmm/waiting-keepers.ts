@@ -56,6 +56,8 @@ export class WaitingKeepers {
   readonly #removals = new Set<Promise<void>>()
   /** The timer after which the next keeper is started. */
   #replenishing: NodeJS.Timeout | undefined
+  /** The start of a keeper ahead that was begun last. */
+  #adding: Promise<void> | undefined
   #closed = false
 
   constructor(options: {
@@ -108,7 +110,7 @@ export class WaitingKeepers {
       this.#replenishing = undefined
       const missing = this.#missing()
       if (missing === undefined) return
-      this.#add(missing.userGroup).then(
+      this.#adding = this.#add(missing.userGroup).then(
         () => this.replenish(),
         // The next start that needs a keeper reports the error.
         () => undefined,
@@ -121,6 +123,7 @@ export class WaitingKeepers {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#replenishing)
+    await this.#adding
     for (const keeper of this.#waiting) this.giveUp(keeper)
     this.#waiting.clear()
     await Promise.all(this.#removals)

@@ -90,6 +90,8 @@ describe('keepers that were started ahead', () => {
     })
 
     it('if nobody has heard of it yet', async () => {
+      // That of the test before may not have ended yet.
+      await until('none is left', () => waiting().length === 0, limit)
       const keepers = new WaitingKeepers(bench.keeperPrograms)
       const gone = await keepers.take('ann')
       const [pid = 0] = waiting()
