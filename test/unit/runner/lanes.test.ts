@@ -12,9 +12,10 @@ describe('lanes', () => {
     assert.equal(planLanes({ ...large, processors: 64 }).busy, 2)
   })
 
-  it('for groups that wait are three, as far as the memory holds them', () => {
-    assert.equal(planLanes(large).waiting, 3)
-    assert.equal(planLanes({ ...large, memoryBytes: 9 * gib }).waiting, 2)
+  it('for groups that wait are one for each processor and three at most, as far as the memory holds them', () => {
+    assert.equal(planLanes(large).waiting, 2)
+    assert.equal(planLanes({ ...large, processors: 64 }).waiting, 3)
+    assert.equal(planLanes({ ...large, processors: 64, memoryBytes: 9 * gib }).waiting, 2)
     assert.equal(planLanes({ ...large, memoryBytes: gib }).waiting, 1)
   })
 
