@@ -1,7 +1,8 @@
 import { ApplicationFailure, Context } from '@temporalio/activity'
 import { CancelledFailure } from '@temporalio/common'
-import type { HostActivities, VolumeActivities } from '../src/domain/instance/host-work.ts'
+import type { HostActivities, MoveActivities, VolumeActivities } from '../src/domain/instance/host-work.ts'
 import type { HostAgent } from '../src/host/agent/host-agent.ts'
+import type { InstanceMoves } from '../src/host/agent/instance-moves.ts'
 import type { HostVolumes } from '../src/host/volumes/host-volumes.ts'
 import { withHeartbeat } from './heartbeat.ts'
 import { asHostStartError } from '../src/host/instance/host-start-error.ts'
@@ -46,6 +47,38 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
       await runHostWork({
         work: async () => {
           await agent.remove(input)
+        },
+      })
+    },
+  }
+}
+
+/** The same for moves. A fetch that the workflow calls off ends, and nothing of it is left. */
+export function createMoveActivities(deps: { readonly moves: InstanceMoves }): MoveActivities {
+  const { moves } = deps
+  return {
+    async holdInstance(input) {
+      return await runHostWork({ work: async () => await moves.hold(input) })
+    },
+    async releaseInstance(input) {
+      await runHostWork({
+        work: async () => {
+          await moves.release(input)
+        },
+      })
+    },
+    async fetchInstance(input) {
+      return await runHostWork({
+        work: async () => await moves.fetch(input),
+        onCancelRequest: async () => {
+          await moves.callOff(input.instanceUuid)
+        },
+      })
+    },
+    async takeInstance(input) {
+      await runHostWork({
+        work: async () => {
+          await moves.take(input)
         },
       })
     },

@@ -31,6 +31,11 @@ export interface EntityWorkerOptions<Life, Work, Event> extends WorkCalls<Work, 
    */
   readonly goesOn?: (underWay: Work, wanted: Work | undefined) => boolean
   readonly nodeAway?: boolean
+  /**
+   * Where the work of the life is done. When that becomes another place, everything that is under way is
+   * called off. Absent: it never does.
+   */
+  readonly placeOf?: (life: Life) => string
 }
 
 /**
@@ -44,6 +49,7 @@ export function createEntityWorker<Life, Work, Event>(
 ): EntityWorker<Life> {
   const underWay = new Map<string, { readonly scope: CancellationScope; readonly work: Work }>()
   let nodeAway = of.nodeAway ?? false
+  let place = of.placeOf?.(loop.life)
 
   async function carryOut(work: Work): Promise<void> {
     try {
@@ -71,10 +77,13 @@ export function createEntityWorker<Life, Work, Event>(
   return {
     follow(life) {
       const work = of.workOf(life)
+      const hasMoved = place !== of.placeOf?.(life)
+      if (hasMoved) nodeAway = false
+      place = of.placeOf?.(life)
       const name = work === undefined ? undefined : of.nameOf(work)
       for (const [known, one] of underWay) {
         const goesOn = of.goesOn?.(one.work, work) ?? known === name
-        if (!goesOn) one.scope.cancel()
+        if (!goesOn || hasMoved) one.scope.cancel()
       }
       if (work === undefined || name === undefined || underWay.has(name)) return
       if (of.goesOn !== undefined || underWay.size === 0) void launch(name, work)

@@ -51,12 +51,15 @@ export function isNodeAway(error: unknown): boolean {
  */
 export function hostFailureOf(error: unknown): {
   readonly failure: HostFailure | undefined
+  /** The type of the failure, whether or not it is one of those. */
+  readonly type: string | undefined
   readonly message: string | undefined
 } {
   const cause = error instanceof ActivityFailure ? error.cause : error
-  const type = cause instanceof ApplicationFailure ? cause.type : undefined
+  const type = cause instanceof ApplicationFailure ? (cause.type ?? undefined) : undefined
   return {
     failure: Object.values(HostFailure).find((failure) => failure === type),
+    type,
     message: cause instanceof Error ? cause.message : undefined,
   }
 }

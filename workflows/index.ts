@@ -1,5 +1,6 @@
 export { autoscale } from './autoscale/workflow.ts'
 export { certificate } from './certificate/workflow.ts'
+export { host } from './host/workflow.ts'
 export { instance } from './instance/workflow.ts'
 export { rollout } from './rollout/workflow.ts'
 export { scheduleRun } from './schedule/workflow.ts'

@@ -5,7 +5,11 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { Worker } from '@temporalio/worker'
-import { createHostActivities, createVolumeActivities } from '../../activities/host-activities.ts'
+import {
+  createHostActivities,
+  createMoveActivities,
+  createVolumeActivities,
+} from '../../activities/host-activities.ts'
 import { reportedEvents } from '../../src/bin/agent-temporal.ts'
 import type { HostReport } from '../../src/domain/host/api-protocol.ts'
 import { serverUrl } from '../../src/domain/host-and-port.ts'
@@ -133,7 +137,11 @@ export class PretendedHost {
       connection,
       namespace: place.namespace,
       taskQueue: nodeTaskQueue(nodeId),
-      activities: { ...createHostActivities({ agent }), ...createVolumeActivities(agent) },
+      activities: {
+        ...createHostActivities({ agent }),
+        ...createMoveActivities(agent),
+        ...createVolumeActivities(agent),
+      },
       activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, maximum: 5 },
     })
     return new PretendedHost({ server, worker, registration, outbox, leases, names: openNames(api), api })

@@ -99,6 +99,7 @@ function Present({ host }: { readonly host: Host }): VNode {
             <span title={fullTime(host.heard_at)}>{heardText(host)}</span>
           </Fact>
           {host.cordoned_at !== undefined && <Fact label="Cordoned">{fullTime(host.cordoned_at)}</Fact>}
+          {host.drain !== undefined && <Fact label="To move">{host.drain.to_move}</Fact>}
           <Fact label="Version">{host.version}</Fact>
           <Fact label="Processors">{host.cpus ?? 'not known'}</Fact>
           <Fact label="Runs VMs by">{host.accelerator}</Fact>
@@ -141,9 +142,19 @@ function Room({ host }: { readonly host: Host }): VNode {
   )
 }
 
-function Actions({ host: { name, cordoned_at: cordonedAt } }: { readonly host: Host }): VNode {
+function Actions({ host }: { readonly host: Host }): VNode {
+  const { name, cordoned_at: cordonedAt, drain: drained } = host
   return (
     <>
+      {drained === undefined && (
+        <AskingButton
+          label="Drain"
+          title={`Empty ${name}?`}
+          text="Its instances move to other hosts, with their memory and their addresses; those with a volume stay. Nothing new is placed there."
+          isMild
+          onConfirm={() => void drain(name)}
+        />
+      )}
       {cordonedAt === undefined ? (
         <AskingButton
           label="Cordon"
@@ -156,7 +167,11 @@ function Actions({ host: { name, cordoned_at: cordonedAt } }: { readonly host: H
         <AskingButton
           label="Uncordon"
           title={`Uncordon ${name}?`}
-          text="New instances and volumes are placed there again, as long as they fit."
+          text={
+            drained === undefined
+              ? 'New instances and volumes are placed there again, as long as they fit.'
+              : 'It is not emptied any more, and new instances and volumes are placed there again. What has moved stays where it is.'
+          }
           isMild
           onConfirm={() => void uncordon(name)}
         />
@@ -193,6 +208,14 @@ async function cordon(name: string): Promise<void> {
   await attempt(
     async () => one(await api.PUT('/v1/hosts/{object}/cordon', { params: { path: { object: name } } })),
     `${name} takes no new instances.`,
+  )
+  hosts.refresh()
+}
+
+async function drain(name: string): Promise<void> {
+  await attempt(
+    async () => one(await api.PUT('/v1/hosts/{object}/drain', { params: { path: { object: name } } })),
+    `${name} is being emptied.`,
   )
   hosts.refresh()
 }

@@ -56,11 +56,13 @@ export function mayManageHosts(): boolean {
 const stateWords: Readonly<Record<Host['state'], readonly [word: string, mood: Mood]>> = {
   live: ['Live', Mood.Runs],
   silent: ['Silent', Mood.Fails],
+  lost: ['Lost', Mood.Fails],
   released: ['Released', Mood.Rests],
 }
 
-export function hostState({ state, cordoned_at: cordonedAt }: Host): { word: string; mood: Mood } {
+export function hostState({ state, cordoned_at: cordonedAt, drain }: Host): { word: string; mood: Mood } {
   const [word, mood] = stateWords[state]
+  if (drain !== undefined && state === 'live') return { word: 'Draining', mood: Mood.Moves }
   if (cordonedAt === undefined) return { word, mood }
   return state === 'live' ? { word: 'Cordoned', mood: Mood.Rests } : { word: `${word}, cordoned`, mood }
 }

@@ -5,6 +5,7 @@
  *   sleep?                   answered by `~ sleep ready|disabled`
  *   awake                    the guest shall stay awake after all; also if the agent that asked disconnects
  *   settle                   answered by `~ settled` once no earlier agent's suspension is under way
+ *   term                     the keeper shall read the host's term again; answered by `~ term <deadline>`, see term.c
  *   suspend                  see suspend.c; answered by the event `suspended` or by `~ suspend failed <why>`
  * Lines that begin with `~` are not recorded. `~ disabled 0|1` is sent at most ten times a second. A new
  * agent gets the last `~ disabled 0|1`, and `~ stalled 0|1` of stall.c. Only the agent's user may enter the
@@ -97,6 +98,8 @@ static void obey(const char *line, void *from) {
     guest_awake();
   } else if (strcmp(line, "settle") == 0) {
     suspend_settle();
+  } else if (strcmp(line, "term") == 0) {
+    term_answer();
   } else if (strcmp(line, "suspend") == 0) {
     asker = from;
     suspend_begin();

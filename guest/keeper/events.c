@@ -10,6 +10,7 @@
  *   volume-unusable <why> <errno>      the guest said so and goes off; guest/init/volume.c has the reasons
  *   exit code|signal <n> oom <0|1> killed <0|1>
  *   shutdown-asked <grace ms>          kill <cause>
+ *   kill host-cut-off                  the host's term was over
  *   shutdown <reason>                  the reason from the VMM: guest-shutdown, guest-panic, guest-reset, ...
  *   suspended                          the VM is a snapshot now, and its end is no exit
  *   ended exit|signal <n> cpu_us <n>   the last line

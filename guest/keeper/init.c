@@ -9,6 +9,7 @@
  * but the keeper's orders, which have a fixed size.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -39,6 +40,16 @@ static void end_with_keeper(int status_fd) {
   struct pollfd keeper = {.fd = status_fd};
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (poll(&keeper, 1, 0) != 0) _exit(125);
+}
+
+/*
+ * Makes the kernel kill the VMM when the keeper ends, also while this process is stopped. The keeper's end of
+ * the socket is then closed; the keeper never writes to it, so nothing else causes the signal. A parent death
+ * signal would not come: the keeper has another user by then, which may not send signals to this process.
+ */
+static void end_vmm_with_keeper(int status_fd, pid_t vmm) {
+  if (fcntl(status_fd, F_SETOWN, vmm) < 0 || fcntl(status_fd, F_SETSIG, SIGKILL) < 0) return;
+  fcntl(status_fd, F_SETFL, fcntl(status_fd, F_GETFL) | O_ASYNC);
 }
 
 /* Ends everything that the VMM has left running, and only then reports the VMM's end. */
@@ -97,6 +108,7 @@ void init_run(struct init_ends ends) {
   close_what_is_not_ours(&ends);
   if (chdir("/") < 0) _exit(125);
   give_up_root(1u << CAP_KILL);
+  end_vmm_with_keeper(ends.status_fd, vmm);
   end_with_keeper(ends.status_fd);
   serve(vmm, &ends);
 }

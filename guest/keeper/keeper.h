@@ -8,6 +8,7 @@
  *   keeper enter <control group>... -- <command>         see group.c
  *   keeper transient key=value... -- <qemu> <arguments...>  see transient.c
  *   keeper jail <qemu>                                   see jail.c
+ *   keeper clock                                         see clock.c
  *
  * Standard input is the guest's configuration, `<length>\n<records>`. Descriptors 3 to 19 are handed on to
  * the VMM. The keeper has these files in the directory of the VM:
@@ -49,6 +50,7 @@ enum guest_kind { GUEST_CONTAINER, GUEST_KERNEL };
 struct options {
   const char *directory;
   const char *console_directory;
+  const char *term;   /* the file with the host's term; NULL: it keeps none */
   const char *tap;    /* the network device that the VMM is given; NULL: none */
   /* The VMM's user, group and limit of memory. uid -1: the keeper's user; address_space_mb 0: no limit. */
   long uid, gid, address_space_mb;
@@ -79,8 +81,9 @@ struct lines {
 enum lines_end { LINES_READ, LINES_PENDING, LINES_CLOSED, LINES_TOO_LONG };
 enum lines_end lines_read(int fd, struct lines *lines, void (*take)(const char *line, void *context), void *context);
 
-/* clock.c: the monotonic clock. */
+/* clock.c: the monotonic clock, and the one that also counts while the machine is suspended. */
 long long now_ms(void);
+long long boot_ms(void);
 
 /* files.c */
 bool files_open(const char *console_path);
@@ -267,6 +270,17 @@ void suspend_resumed(void);
 int suspend_wait_ms(void);
 void suspend_tick(void);
 
+/* term.c: ends the VM when the host's term is over. */
+/* Opens and reads the file. Returns false if that is impossible. With `path` NULL there is no term. */
+bool term_open(const char *path);
+bool term_is_over(void);
+/* The descriptor that is readable when `term_take` is due; -1: there is none. */
+int term_fd(void);
+/* Reads the file again, and kills the VM if the term is over. */
+void term_take(void);
+/* Does the same for an agent that asked. */
+void term_answer(void);
+
 /* stall.c */
 /*
  * A VM that stands still because its disk is full goes on when the disk has more than this much room, or
@@ -296,6 +310,7 @@ size_t control_poll(struct pollfd *slots);
 void control_handle(const struct pollfd *slots, size_t count);
 
 int ram_main(const char *size_mb);
+int clock_main(void);
 int waiting_main(const char *program, char **groups);
 int enter_main(char **arguments);
 int transient_main(char **arguments);

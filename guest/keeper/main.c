@@ -78,7 +78,7 @@ static void enforce_deadline(void) {
  * it once it has read its end.
  */
 static void watch_vm(int end_fd) {
-  struct pollfd ready[6 + MAX_CLIENTS + 1];
+  struct pollfd ready[7 + MAX_CLIENTS + 1];
   bool control_gone = false, monitor_gone = false;
   for (;;) {
     bool allowed = meter_allows_output();
@@ -94,8 +94,10 @@ static void watch_vm(int end_fd) {
     ready[3] = (struct pollfd){.fd = vm.error_fd, .events = POLLIN};
     ready[4] = (struct pollfd){.fd = allowed ? output_console_fd() : -1, .events = POLLIN};
     ready[5] = (struct pollfd){.fd = allowed ? output_log_fd() : -1, .events = POLLIN};
-    size_t count = control_poll(ready + 6);
-    poll(ready, 6 + count, next_wait_ms(!allowed || !heard));
+    ready[6] = (struct pollfd){.fd = term_fd(), .events = POLLIN};
+    size_t count = control_poll(ready + 7);
+    poll(ready, 7 + count, next_wait_ms(!allowed || !heard));
+    if (ready[6].revents != 0) term_take();
     if (ready[5].revents) output_take_log();
     if (ready[4].revents) output_take_console();
     if (ready[3].revents && !pump_errors()) {
@@ -105,7 +107,7 @@ static void watch_vm(int end_fd) {
     if (ready[1].revents != 0 && outbox_waits()) outbox_write();
     if (ready[1].revents != 0 && heard) control_gone = !guest_read();
     if (ready[2].revents != 0) monitor_gone = !monitor_read();
-    control_handle(ready + 6, count);
+    control_handle(ready + 7, count);
     suspend_tick();
     stall_tick();
     guest_wake_tick();
@@ -131,6 +133,14 @@ static void report_end(int status, long long cpu_us) {
   events_sync();
 }
 
+/* The host's term was over before there was a VM. For its readers the VM has ended at once. */
+static int end_before_start(void) {
+  event("kill host-cut-off");
+  event("ended signal %d cpu_us 0", SIGKILL);
+  events_sync();
+  return 0;
+}
+
 static int block_signals(void) {
   sigset_t handled;
   sigemptyset(&handled);
@@ -154,13 +164,14 @@ static bool prepare(void) {
   vmm_log = openat(directory, "vmm.log", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (vmm_log < 0 || !files_open(options.console_directory) || !console_open()) return false;
   event("keeper %d %lld", (int)getpid(), start_time_of(getpid()));
-  return outbox_set_config(0);
+  return term_open(options.term) && outbox_set_config(0);
 }
 
 int main(int count, char **arguments) {
   if (count == 3 && strcmp(arguments[1], "ram") == 0) return ram_main(arguments[2]);
   if (count >= 3 && strcmp(arguments[1], "wait") == 0) return waiting_main(arguments[2], arguments + 3);
   if (count >= 3 && strcmp(arguments[1], "enter") == 0) return enter_main(arguments + 2);
+  if (count == 2 && strcmp(arguments[1], "clock") == 0) return clock_main();
   if (count == 3 && strcmp(arguments[1], "jail") == 0) return jail_main(arguments[2]);
   if (count >= 3 && strcmp(arguments[1], "transient") == 0) return transient_main(arguments + 2);
   if (count < 3 || strcmp(arguments[1], "run") != 0 || !options_parse(&options, arguments + 2)) return 2;
@@ -170,7 +181,9 @@ int main(int count, char **arguments) {
   jail_close_on_exec();
   int signal_fd = block_signals();
   stall_open(options.volume_fd);
-  if (!prepare() || !vm_start(&vm, &options)) return 1;
+  if (!prepare()) return 1;
+  if (term_is_over()) return end_before_start();
+  if (!vm_start(&vm, &options)) return 1;
   event("qemu %d %lld", (int)vm.pid, start_time_of(vm.pid));
   keeper_drop_privileges(&vm, &options);
   machine_open(&vm, &options);
@@ -178,6 +191,7 @@ int main(int count, char **arguments) {
   output_open(&vm);
   monitor_open(vm.monitor_fd, &options);
   outbox_write();
+  term_take();
 
   watch_vm(vm.status_fd >= 0 ? vm.status_fd : signal_fd);
   int status;

@@ -14,6 +14,7 @@ static bool take_option(struct options *options, const char *argument) {
   const char *value;
   if (take(argument, "dir", &value)) options->directory = value;
   else if (take(argument, "console", &value)) options->console_directory = value;
+  else if (take(argument, "term", &value)) options->term = value;
   else if (take(argument, "tap", &value)) options->tap = value;
   else if (take(argument, "uid", &value)) options->uid = atol(value);
   else if (take(argument, "keeper_uid", &value)) options->keeper_uid = atol(value);

@@ -46,7 +46,9 @@ import { eventsStream } from './event/stream.ts'
 import { imagesList } from './image/list.ts'
 import { imagesStatus } from './image/status.ts'
 import { healthzRouter } from './healthz.ts'
-import { hostsCordon } from './host/cordon.ts'
+import { hostsBalance } from './host/balance.ts'
+import { hostsUse } from './host/cordon.ts'
+import { HostUse } from '../db/host/administration.ts'
 import { hostsDelete } from './host/delete.ts'
 import { hostsExplain } from './host/explain.ts'
 import { invitationsDelete, invitationsStatus } from './host/invitations.ts'
@@ -66,6 +68,7 @@ import { instancesUsage } from './instance/usage-history.ts'
 import { instancesStart } from './instance/start.ts'
 import { instancesStatus } from './instance/status.ts'
 import { instancesStop } from './instance/stop.ts'
+import { instancesMove } from './instance/move.ts'
 import { instancesSuspend } from './instance/suspend.ts'
 import { instancesUpdate } from './instance/update.ts'
 import { instancesWait } from './instance/wait.ts'
@@ -137,9 +140,11 @@ function rolloutHandlers(deps: ApiDeps) {
 function hostHandlers(deps: ApiDeps) {
   return {
     getHosts: hostsStatus(deps),
+    getBalance: hostsBalance(deps),
     explainHosts: hostsExplain(deps),
-    cordonHosts: hostsCordon(deps, true),
-    uncordonHosts: hostsCordon(deps, false),
+    cordonHosts: hostsUse(deps, HostUse.Cordoned),
+    uncordonHosts: hostsUse(deps, HostUse.Open),
+    drainHosts: hostsUse(deps, HostUse.Draining),
     labelHosts: hostsLabel(deps),
     inviteHosts: hostsInvite(deps),
     getHostInvitations: invitationsStatus(deps),
@@ -160,6 +165,7 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     startInstances: instancesStart(deps),
     stopInstances: instancesStop(deps),
     suspendInstances: instancesSuspend(deps),
+    moveInstances: instancesMove(deps),
     updateInstances: instancesUpdate(deps),
     waitInstances: instancesWait(deps),
     getInstanceLogs: instancesLog(deps, places),

@@ -2,6 +2,7 @@ import type { Tracer } from '../primitives/traces.ts'
 import type { Logger } from 'pino'
 import type { AutoscaleControl } from '../control/autoscale-control.ts'
 import type { CertificateControl } from '../control/certificate-control.ts'
+import type { HostControl } from '../control/host-control.ts'
 import type { InstanceControl } from '../control/instance-control.ts'
 import type { RolloutControl } from '../control/rollout-control.ts'
 import type { ScheduleControl } from '../control/schedule-control.ts'
@@ -40,6 +41,7 @@ export interface ApiDeps {
   readonly autoscaleControl: AutoscaleControl
   readonly scheduleControl: ScheduleControl
   readonly rolloutControl: RolloutControl
+  readonly hostControl: Pick<HostControl, 'lookAgain'>
   readonly nodes: NodeClient
   /** The authority of the installation's own parts. Absent: all parts are on one machine. */
   readonly authority?: KeyPairPem | undefined
@@ -74,6 +76,8 @@ export interface ApiSettings {
   readonly streamTimes?: StreamTimes
   /** Where further hosts find the control plane. Absent: none can join. */
   readonly hostsAddress?: { readonly host: string; readonly port: number } | undefined
+  /** The term that hosts are told. Absent: none. */
+  readonly termMs?: number | undefined
   /** The settings that name services which other machines do not reach. Absent: there are none. */
   readonly servicesHereAlone?: readonly string[]
   /** The network of the first host, such as `10.64.0.0/16`. */

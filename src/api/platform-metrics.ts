@@ -87,6 +87,13 @@ function showFacts(registry: Registry, read: () => Promise<Facts | undefined>): 
     values: ({ hosts }) => hosts.map(({ id, ageSeconds }) => [id, ageSeconds]),
   })
   gauge({
+    name: 'roost_host_lost',
+    help: '1 if a host is lost, so that its instances begin on other hosts, else 0.',
+    label: 'host',
+    values: ({ hosts }) => hosts.map(({ id, isLost }) => [id, isLost ? 1 : 0]),
+  })
+  showLosses(registers, read)
+  gauge({
     name: 'roost_instances',
     help: 'Instances of all users that are not deleted, by the state of their row.',
     label: 'state',
@@ -100,6 +107,21 @@ function showFacts(registry: Registry, read: () => Promise<Facts | undefined>): 
     help: `Instances that have been starting, stopping or being deleted for more than ${unfinishedAfterMs / 60_000} minutes.`,
     label: 'work',
     values: ({ unfinished }) => Object.entries(unfinished),
+  })
+}
+
+/** How often hosts were lost. The rows count it, so that a restart of the API does not begin anew. */
+function showLosses(registers: Registry[], read: () => Promise<Facts | undefined>): void {
+  const losses: Counter = new Counter({
+    name: 'roost_host_losses_total',
+    help: 'How often a host was lost.',
+    labelNames: ['host'],
+    registers,
+    async collect() {
+      const known = await read()
+      losses.reset()
+      for (const { id, losses: count } of known?.hosts ?? []) losses.inc({ host: id }, count)
+    },
   })
 }
 

@@ -5,6 +5,8 @@ import { kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import { isAmongHosts } from '../domain/host/private-address.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
+import { openBootClock, uptimeMs } from '../host/agent/boot-clock.ts'
+import { termFileName } from '../host/agent/host-term.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
 import { DiskRoom, endlessDisk } from '../host/disk-room.ts'
 import type { DiskAdmission, DiskPromise } from '../host/disk-room.ts'
@@ -35,6 +37,8 @@ export interface Drivers {
   readonly images: Images
   readonly volumes: Volumes
   readonly disk: DiskAdmission & { add(promise: DiskPromise): void }
+  /** Opens the clock that goes on while the machine is suspended, in milliseconds. */
+  readonly bootClock: () => Promise<() => number>
   /** Ends the work that the drivers do in the background. */
   readonly close: () => Promise<void>
   readonly network: (subnet: string) => ConnectedNetwork
@@ -63,6 +67,7 @@ export async function openDrivers(
       images: new FakeImages(),
       volumes: new PretendedVolumes(),
       disk: { ...endlessDisk, add: () => undefined },
+      bootClock: async () => await Promise.resolve(uptimeMs),
       close: async () => await Promise.resolve(),
       network: () => ({ network: new FakeNetwork() }),
     }
@@ -99,6 +104,8 @@ export async function openDrivers(
     images,
     volumes,
     disk,
+    bootClock: async () =>
+      await openBootClock(join(requireInstalled(readInstalled(), 'guestDirectory'), 'keeper')),
     close: async () => {
       await Promise.all([images.close(), volumes.close()])
     },
@@ -132,6 +139,7 @@ async function openQemu(settings: Settings, log: AgentLog): Promise<Vmm> {
     guestDirectory: requireInstalled(installed, 'guestDirectory'),
     // The cache holds the verdict on KVM. The verdict is about the machine, so all its agents share it.
     cacheDirectory: settings.cacheDir,
+    termPath: join(settings.agentDir, termFileName),
     templateDirectory: join(settings.agentDir, 'templates'),
     acceleration: settings.accel,
     memory: hostMemory(settings),

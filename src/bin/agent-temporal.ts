@@ -1,7 +1,7 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import { tracedActivities } from '../control/temporal-traces.ts'
 import type { HostReport } from '../domain/host/api-protocol.ts'
-import type { HostActivities, VolumeActivities } from '../domain/instance/host-work.ts'
+import type { HostActivities, MoveActivities, VolumeActivities } from '../domain/instance/host-work.ts'
 import { nodeTaskQueue } from '../domain/instance/host-work.ts'
 import type { AgentLog, VolumeEvents } from '../host/agent/agent-ports.ts'
 import { kindName } from '../domain/part-name.ts'
@@ -55,7 +55,7 @@ const stopLimitMs = 2_500
 export class NodeWorker {
   readonly #place: TemporalAddress
   readonly #nodeId: string
-  readonly #activities: HostActivities & VolumeActivities
+  readonly #activities: HostActivities & MoveActivities & VolumeActivities
   readonly #log: AgentLog
   #worker: Worker | undefined
   #stopped = false
@@ -64,7 +64,7 @@ export class NodeWorker {
   constructor(options: {
     readonly place: TemporalAddress
     readonly nodeId: string
-    readonly activities: HostActivities & VolumeActivities
+    readonly activities: HostActivities & MoveActivities & VolumeActivities
     readonly log: AgentLog
   }) {
     this.#place = options.place

@@ -1,11 +1,14 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { Server as SecureServer } from 'node:https'
 import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
 import type { NodeHeartbeat, NodeInstance } from '../domain/host/api-protocol.ts'
 import { serverUrl } from '../domain/host-and-port.ts'
-import { createHostActivities, createVolumeActivities } from '../../activities/host-activities.ts'
+import {
+  createHostActivities,
+  createMoveActivities,
+  createVolumeActivities,
+} from '../../activities/host-activities.ts'
 import { createAgentServer } from '../host/agent/agent-http.ts'
 import { AgentMetrics } from '../host/agent/agent-metrics.ts'
 import type { AgentPorts } from '../host/agent/agent-ports.ts'
@@ -20,6 +23,9 @@ import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
 import { InstanceChecks } from '../host/check/instance-checks.ts'
 import { ExecServer } from '../host/exec/exec-server.ts'
 import { HaltMarker } from '../host/agent/halt-marker.ts'
+import { callOffStarts, endAllVms } from '../host/agent/cut-off.ts'
+import { HostTerm } from '../host/agent/host-term.ts'
+import { readHostBootId } from '../host/vmm/host-facts.ts'
 import { HostAgent } from '../host/agent/host-agent.ts'
 import type { InstanceEntry } from '../host/instance/entry.ts'
 import { LostBoots } from '../host/instance/lost-boots.ts'
@@ -30,6 +36,7 @@ import { pinnedImages } from '../host/images/pinned-images.ts'
 import { recover } from '../host/agent/recovery.ts'
 import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
 import { ToldImages } from '../host/images/told-images.ts'
+import { HttpTransfers } from '../host/moves/http-transfers.ts'
 import { LeaseServer } from '../host/leases/lease-server.ts'
 import { sampleIntervalMs, UsageMeter } from '../host/instance/usage-meter.ts'
 import { ServiceUsage } from '../host/instance/service-usage.ts'
@@ -51,6 +58,8 @@ import { readSettings } from '../settings/settings.ts'
  */
 const checkIntervalMs = 15_000
 const imageCollectIntervalMs = 600_000
+/** How long an agent that leaves its VMs may take to send what it has to tell. */
+const leaveLimitMs = 1_000
 const version = '0.1.0'
 
 const settings = await startWith('agent', () => readSettings(process.env))
@@ -147,6 +156,23 @@ try {
   process.exit(1)
 }
 metrics.showNetwork(async () => await network.load())
+const hostBootId = await readHostBootId()
+const term = await HostTerm.open({
+  agentDirectory: settings.agentDir,
+  clock: await drivers.bootClock(),
+  hostBootId,
+  vms: drivers.vmm.terms,
+  guard: async (leftMs) => await network.guard(leftMs),
+  endAll: async () => await endAllVms(entries, drivers),
+  clearUp: async () => {
+    callOffStarts(entries)
+    await garbage.sweep({ wasLost: true })
+    // What sleeps here and was removed is reported, so that it can be woken here again.
+    await garbage.sweep()
+  },
+  log,
+})
+metrics.showTerm(() => term.secondsLeft())
 const mesh = await openMesh({
   settings,
   network: tap,
@@ -170,13 +196,16 @@ const ports: AgentPorts = {
   images: drivers.images,
   volumes: drivers.volumes,
   disk: drivers.disk,
+  ...(mesh !== undefined &&
+    tap !== undefined && { transfers: new HttpTransfers({ address: tap.hostAddress, network, log }) }),
   volumeEvents: hostEvents.volumeEvents,
   launches: api,
   store,
   observer: metrics,
   log,
   nowMs: Date.now,
-  hostBootId: (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim(),
+  hostBootId,
+  term,
 }
 const agent = new HostAgent(ports, entries)
 const meter = new UsageMeter(ports, entries)
@@ -247,7 +276,11 @@ await haltMarker.clear()
 const worker = new NodeWorker({
   place: temporal,
   nodeId: settings.nodeId,
-  activities: { ...createHostActivities({ agent }), ...createVolumeActivities(agent) },
+  activities: {
+    ...createHostActivities({ agent }),
+    ...createMoveActivities(agent),
+    ...createVolumeActivities(agent),
+  },
   log,
 })
 server.listen(settings.agentPort, settings.agentHost)
@@ -256,6 +289,7 @@ identity?.onChange((next) => {
   if (server instanceof SecureServer) server.setSecureContext(serverTls(next))
   worker.renew()
 })
+registration.keepTerm(term)
 registration.start()
 worker.start()
 outbox.wake()
@@ -269,49 +303,29 @@ const garbage = new GarbageSweep({ agent, ports, list: listInstances })
 void garbage.sweep().catch((error: unknown) => {
   log.warn({ err: error }, 'the instances of this host could not be listed yet')
 })
+const every = (intervalMs: number, name: string, task: () => Promise<unknown>) =>
+  repeat({ name, intervalMs, task, log })
 const tasks = [
-  repeat({ name: 'checking VMs', intervalMs: checkIntervalMs, task: async () => await agent.check(), log }),
-  repeat({
-    name: 'checking the mesh',
-    intervalMs: checkIntervalMs,
-    task: async () => await mesh?.check(),
-    log,
+  every(checkIntervalMs, 'checking VMs', async () => await agent.check()),
+  every(checkIntervalMs, 'checking the mesh', async () => await mesh?.check()),
+  every(sampleIntervalMs, 'sampling usage', async () => await meter.sampleAll()),
+  every(historyIntervalMs, 'recording usage', async () => await history.sampleAll()),
+  every(garbageIntervalMs, 'collecting garbage', async () => {
+    await garbage.sweep()
+    await serviceUsage.sweep()
   }),
-  repeat({
-    name: 'sampling usage',
-    intervalMs: sampleIntervalMs,
-    task: async () => await meter.sampleAll(),
-    log,
-  }),
-  repeat({
-    name: 'recording usage',
-    intervalMs: historyIntervalMs,
-    task: async () => await history.sampleAll(),
-    log,
-  }),
-  repeat({
-    name: 'collecting garbage',
-    intervalMs: garbageIntervalMs,
-    task: async () => {
-      await garbage.sweep()
-      await serviceUsage.sweep()
-    },
-    log,
-  }),
-  repeat({
-    name: 'collecting images',
-    intervalMs: imageCollectIntervalMs,
-    task: async () => await drivers.images.collect(),
-    log,
-  }),
+  every(imageCollectIntervalMs, 'collecting images', async () => await drivers.images.collect()),
 ]
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const [signal, end] of [
+  ['SIGTERM', leave],
+  ['SIGINT', halt],
+] as const) {
   process.once(signal, () => {
-    halt().then(
+    end().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.fatal({ err: error }, 'the halt failed')
+        log.fatal({ err: error }, 'the agent could not end in order')
         process.exit(1)
       },
     )
@@ -349,11 +363,23 @@ async function listInstances(): Promise<readonly NodeInstance[]> {
   return listed
 }
 
+/**
+ * Only the agent ends: its VMs go on, and the next agent takes them over. What is under way is cut off as by
+ * a crash, which the next agent mends in any case; only what it has to tell is sent first.
+ */
+async function leave(): Promise<void> {
+  log.info({}, 'leaving; the virtual machines go on')
+  registration.stop()
+  const late = new Promise((resolve) => setTimeout(resolve, leaveLimitMs).unref())
+  await Promise.race([Promise.all([outbox.close(), tracer?.close()]), late])
+}
+
 /** The platform halts: every VM ends, and the next agent reports how it ended. */
 async function halt(): Promise<void> {
   log.info({}, 'halting')
   await haltMarker.set(Date.now())
   registration.stop()
+  await term.close()
   await Promise.all([
     outbox.close(),
     agent.halt(),

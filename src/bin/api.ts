@@ -33,6 +33,7 @@ import { readConsoleFiles } from '../api/console/files.ts'
 import { readInstalled, requireInstalled } from '../launch/installed.ts'
 import { createTokenAuthenticator } from '../db/account/authenticator.ts'
 import { imagesOfUser } from '../db/image/user-images.ts'
+import { toldTermMs } from '../domain/host/term.ts'
 import { DomainProofKind } from '../domain/service/domain-proof.ts'
 import { publicAddress, registryName } from '../domain/service/public-address.ts'
 import { createImageFactsCache } from '../registry/image-facts.ts'
@@ -135,6 +136,7 @@ const app = createApp({
   autoscaleControl: temporal.autoscales,
   scheduleControl: temporal.schedules,
   rolloutControl: temporal.rollouts,
+  hostControl: temporal.hosts,
   nodes,
   hostReports,
   authority: files.authority,
@@ -169,6 +171,7 @@ const app = createApp({
     gatewayToken: files.gatewayToken,
     hostsAddress: settings.hostsAddress,
     servicesHereAlone: servicesHereAlone(settings),
+    termMs: toldTermMs(settings),
     firstSubnet: settings.vmSubnet,
     handlingTimeoutMs,
     makingVolumesMs,

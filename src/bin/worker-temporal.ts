@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
 import type { CertificateActivities } from '../../activities/certificate/activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
+import type { HostLossActivities } from '../../activities/host/activities.ts'
 import type { RolloutActivities } from '../../activities/rollout/activities.ts'
 import type { ScheduleActivities } from '../../activities/schedule/activities.ts'
 import { tracedActivities } from '../control/temporal-traces.ts'
@@ -61,11 +62,12 @@ const watchPollers = { type: 'autoscaling', minimum: 1, maximum: 5 } as const
 
 export interface ControlWorkerOptions {
   readonly place: TemporalAddress
-  /** Without the activities of schedules or rollouts, other workers carry them out. */
+  /** Without the activities of schedules, rollouts or hosts, other workers carry them out. */
   readonly activities: ControlActivities &
     CertificateActivities &
     Partial<ScheduleActivities> &
-    Partial<RolloutActivities>
+    Partial<RolloutActivities> &
+    Partial<HostLossActivities>
   /** The parts of the worker that watches services. If it is absent, other workers watch them. */
   readonly autoscale?: Autoscaling
   /**

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createServer } from 'node:http'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { Server as SecureServer, createServer as createSecureServer } from 'node:https'
@@ -8,6 +9,7 @@ import { createAlignmentActivities } from '../../activities/autoscale/alignment.
 import { createWatchActivity } from '../../activities/autoscale/watch.ts'
 import { createCertificateActivities } from '../../activities/certificate/activities.ts'
 import { createControlActivities } from '../../activities/control-activities.ts'
+import { createHostLossActivities } from '../../activities/host/look.ts'
 import { createRolloutActivities } from '../../activities/rollout/look.ts'
 import { createScheduleActivities } from '../../activities/schedule/runs.ts'
 import { writeRefusalProblem } from '../api/write-refusal.ts'
@@ -19,6 +21,7 @@ import { keepPresence } from '../../activities/autoscale/worker-presence.ts'
 import { createSweep } from '../control/sweep.ts'
 import { sweptEntities } from '../control/swept-entity.ts'
 import { startSweepLoop } from '../control/sweep-loop.ts'
+import { TermWatch, startTermWatch } from '../control/term-watch.ts'
 import { openTemporalControl } from '../control/temporal-control.ts'
 import { WorkerMetrics } from '../control/worker-metrics.ts'
 import { createAuthorityAccounts } from '../db/certificate/authority-accounts.ts'
@@ -27,9 +30,11 @@ import { listApiAddresses } from '../db/api-addresses.ts'
 import { openDatabase } from '../db/database.ts'
 import { joinedParts } from '../db/host/joining.ts'
 import { listNodes } from '../db/host/hosts.ts'
+import { readTerms } from '../db/host/loss.ts'
 import { forgetSilentWorkers, forgetWorker, listWorkers, renewWorker } from '../db/workers.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
 import { workerRenewalPath } from '../domain/host/control-role.ts'
+import type { WriteRefusal } from '../db/refused.ts'
 import { createSecretBox } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
 import { createNodeClient } from '../control/host-client.ts'
@@ -117,10 +122,18 @@ const lookAgain = (rolloutUuid: string): void => {
       log.warn({ err: error, rollout: rolloutUuid }, 'a rollout was not told of a state'),
     )
 }
+const termWatch = new TermWatch({
+  readTerms: () => readTerms(database),
+  start: (hostId) => control.hosts.ensureStarted(hostId),
+  nowMs: () => performance.now(),
+  onProblem: (message, error, host) => log.warn({ err: error, ...(host !== undefined && { host }) }, message),
+  onSilent: (host, unheardMs) => log.warn({ host, unheardMs }, 'a host is not heard'),
+})
+const refusalSentence = (refusal: WriteRefusal): string => writeRefusalProblem(refusal).message
 const worker = new ControlWorker({
   place,
   activities: {
-    ...metrics.countActivities(createControlActivities({ database, lookAgain })),
+    ...metrics.countActivities(createControlActivities({ database, lookAgain, refusalSentence })),
     ...createCertificateActivities({
       database,
       secretBox,
@@ -136,7 +149,7 @@ const worker = new ControlWorker({
       instances: control.instances,
       volumes: control.volumes,
       logs: nodes,
-      refusalSentence: (refusal) => writeRefusalProblem(refusal).message,
+      refusalSentence,
       rollouts: control.rollouts,
       bounds: { keptRuns, logBytes: keptRunLogBytes, keptRollouts, variables: maxEnvVariables },
       nowMs: Date.now,
@@ -148,6 +161,14 @@ const worker = new ControlWorker({
       hosts: nodes,
       gateways: parts,
       nowMs: Date.now,
+    }),
+    ...createHostLossActivities({
+      database,
+      watch: termWatch,
+      instances: control.instances,
+      volumes: control.volumes,
+      refusalSentence,
+      pause: (ms, signal) => delay(ms, undefined, { signal }),
     }),
   },
   autoscale: {
@@ -168,6 +189,7 @@ const worker = new ControlWorker({
   sdkMetricsAddress,
 })
 worker.start()
+const stopTermWatch = startTermWatch(termWatch)
 const sweeps = startSweepLoop(createSweep({ entities: sweptEntities(database, control), nowMs: Date.now }), {
   onSwept(result) {
     metrics.swept(result)
@@ -306,6 +328,7 @@ async function stop(): Promise<void> {
   health.close()
   health.closeAllConnections()
   identity?.stop()
+  stopTermWatch()
   await Promise.all([worker.stop(), sweeps.stop()])
   await Promise.all([control.close(), authority.close(), nodes.close(), parts.close(), database.close()])
   await tracer?.close()

@@ -201,6 +201,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/instances/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Move instances to another host
+         * @description For administrators, who name instances of other accounts by UUID. To any other account it looks as if there were no hosts. An instance that runs sleeps meanwhile, and runs on with its memory; its addresses stay. Nothing happens to one that is there already, or on its way there. One with a volume does not move. Needs a token with all rights.
+         */
+        put: operations["moveInstances"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/instances/{object}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Move instances to another host
+         * @description For administrators, who name instances of other accounts by UUID. To any other account it looks as if there were no hosts. An instance that runs sleeps meanwhile, and runs on with its memory; its addresses stay. Nothing happens to one that is there already, or on its way there. One with a volume does not move. Needs a token with all rights.
+         */
+        put: operations["moveInstancesLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/instances/wait": {
         parameters: {
             query?: never;
@@ -1773,6 +1813,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Moves that make hosts more equally full
+         * @description In the order in which they are to be made; each counts on those before it. Nothing moves by this: `PUT /v1/instances/move` does it. Empty if no move is worth its pause. Hosts that are cordoned, or not heard, take no part. For administrators; to any other account it looks as if there were no hosts. Needs a token with the scope `read` that is not limited to services.
+         */
+        get: operations["getBalance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/hosts": {
         parameters: {
             query?: never;
@@ -1789,7 +1849,7 @@ export interface paths {
         post?: never;
         /**
          * Remove hosts
-         * @description A host that joined is locked out within a second: nothing in the installation accepts its certificate any more. A host that has instances or volumes is not removed. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         * @description A host that joined is locked out within a second: nothing in the installation accepts its certificate any more. A host that has instances or volumes is only removed if `lost` is true: then its machine must never come back, and if it still runs, it has to be switched off. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
          */
         delete: operations["deleteHosts"];
         options?: never;
@@ -1813,7 +1873,7 @@ export interface paths {
         post?: never;
         /**
          * Remove hosts
-         * @description A host that joined is locked out within a second: nothing in the installation accepts its certificate any more. A host that has instances or volumes is not removed. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         * @description A host that joined is locked out within a second: nothing in the installation accepts its certificate any more. A host that has instances or volumes is only removed if `lost` is true: then its machine must never come back, and if it still runs, it has to be switched off. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
          */
         delete: operations["deleteHostsLocal"];
         options?: never;
@@ -1871,7 +1931,7 @@ export interface paths {
         get?: never;
         /**
          * Place nothing new on hosts
-         * @description No new instance and no new volume is placed there from now on. What is there goes on, and restarts, wakes and starts there as before. A second cordon changes nothing. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         * @description No new instance and no new volume is placed there from now on. What is there goes on, and restarts, wakes and starts there as before. A second cordon changes nothing, and a drain is taken back. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
          */
         put: operations["cordonHosts"];
         post?: never;
@@ -1891,9 +1951,49 @@ export interface paths {
         get?: never;
         /**
          * Place nothing new on hosts
-         * @description No new instance and no new volume is placed there from now on. What is there goes on, and restarts, wakes and starts there as before. A second cordon changes nothing. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         * @description No new instance and no new volume is placed there from now on. What is there goes on, and restarts, wakes and starts there as before. A second cordon changes nothing, and a drain is taken back. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
          */
         put: operations["cordonHostsLocal"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Empty hosts
+         * @description Cordons the host, and moves its instances to other hosts, some at a time, with their memory and their addresses. Those with a volume stay. This goes on by itself until nothing is left on the host; then it is only cordoned. A cordon or an uncordon takes it back: what has moved stays where it is. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        put: operations["drainHosts"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/hosts/{object}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Empty hosts
+         * @description Cordons the host, and moves its instances to other hosts, some at a time, with their memory and their addresses. Those with a volume stay. This goes on by itself until nothing is left on the host; then it is only cordoned. A cordon or an uncordon takes it back: what has moved stays where it is. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         */
+        put: operations["drainHostsLocal"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1911,7 +2011,7 @@ export interface paths {
         get?: never;
         /**
          * Place new instances on hosts again
-         * @description Takes the cordon back. It changes nothing if there is none. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         * @description Takes the cordon back, and a drain. It changes nothing if there is none. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
          */
         put: operations["uncordonHosts"];
         post?: never;
@@ -1931,7 +2031,7 @@ export interface paths {
         get?: never;
         /**
          * Place new instances on hosts again
-         * @description Takes the cordon back. It changes nothing if there is none. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         * @description Takes the cordon back, and a drain. It changes nothing if there is none. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
          */
         put: operations["uncordonHostsLocal"];
         post?: never;
@@ -3369,6 +3469,102 @@ export interface components {
                      * @enum {string}
                      */
                     previous_state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        MoveInstancesObject: {
+            /** @description Identifier given at creation. */
+            uuid?: string | null;
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+            /** @description The host where the instances are to be. */
+            host: string;
+            /** @description How long to wait until the move is over; 0, the default, does not wait, -1 waits as long as possible (290000 ms), and so does everything larger. */
+            wait_timeout_ms?: number | null;
+        } | {
+            /** @enum {unknown} */
+            name?: "" | null;
+        } | {
+            /** @enum {unknown} */
+            uuid?: "" | null;
+        };
+        MoveInstancesParameters: {
+            /** @description The host where the instances are to be. */
+            host: string;
+            /** @description How long to wait until the move is over; 0, the default, does not wait, -1 waits as long as possible (290000 ms), and so does everything larger. */
+            wait_timeout_ms?: number | null;
+        };
+        MoveInstancesAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                instances: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description The host on which the instance is. */
+                    host: string;
+                    /** @description The move is not over. */
+                    is_moving: boolean;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                instances: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description Name of the instance. */
+                    name: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    /** @description The host on which the instance is. */
+                    host: string;
+                    /** @description The move is not over. */
+                    is_moving: boolean;
                 } | {
                     /** @constant */
                     status: "error";
@@ -4910,13 +5106,15 @@ export interface components {
                     host: string;
                     /** @description Why it is on that host; absent if that is not known, or if there was no other. */
                     placed?: string;
+                    /** @description What a move to another host does, or why the last one failed; absent if there is nothing to tell. */
+                    move?: string;
                     /** @description What its host says; absent if it does not answer, or if the instance never started. */
                     lease?: {
                         /**
                          * @description What the host does with the instance.
                          * @enum {string}
                          */
-                        phase: "none" | "starting" | "running" | "draining" | "standing-by" | "asleep" | "waking" | "stopping";
+                        phase: "none" | "starting" | "running" | "draining" | "standing-by" | "asleep" | "held" | "waking" | "stopping";
                         awake: boolean;
                         /** @description Gateways that may send traffic to it. */
                         leases: number;
@@ -5010,13 +5208,15 @@ export interface components {
                     host: string;
                     /** @description Why it is on that host; absent if that is not known, or if there was no other. */
                     placed?: string;
+                    /** @description What a move to another host does, or why the last one failed; absent if there is nothing to tell. */
+                    move?: string;
                     /** @description What its host says; absent if it does not answer, or if the instance never started. */
                     lease?: {
                         /**
                          * @description What the host does with the instance.
                          * @enum {string}
                          */
-                        phase: "none" | "starting" | "running" | "draining" | "standing-by" | "asleep" | "waking" | "stopping";
+                        phase: "none" | "starting" | "running" | "draining" | "standing-by" | "asleep" | "held" | "waking" | "stopping";
                         awake: boolean;
                         /** @description Gateways that may send traffic to it. */
                         leases: number;
@@ -13548,7 +13748,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -13606,7 +13806,7 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
@@ -14042,6 +14242,98 @@ export interface components {
                 })[];
             };
         };
+        GetBalanceAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                moves: {
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description The name of the instance. */
+                    name: string;
+                    /** @description The host that it leaves. */
+                    from: {
+                        /** @description The id under which it joined. */
+                        host: string;
+                        /** @description The share of its scarcest resource, memory or processors, that is promised to instances. More than 100: more than there is. */
+                        percent_before: number;
+                        /** @description The same after the move. */
+                        percent_after: number;
+                    };
+                    /** @description The host where it would be. */
+                    to: {
+                        /** @description The id under which it joined. */
+                        host: string;
+                        /** @description The share of its scarcest resource, memory or processors, that is promised to instances. More than 100: more than there is. */
+                        percent_before: number;
+                        /** @description The same after the move. */
+                        percent_after: number;
+                    };
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                moves: ({
+                    /** @constant */
+                    status: "success";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid: string;
+                    /** @description The name of the instance. */
+                    name: string;
+                    /** @description The host that it leaves. */
+                    from: {
+                        /** @description The id under which it joined. */
+                        host: string;
+                        /** @description The share of its scarcest resource, memory or processors, that is promised to instances. More than 100: more than there is. */
+                        percent_before: number;
+                        /** @description The same after the move. */
+                        percent_after: number;
+                    };
+                    /** @description The host where it would be. */
+                    to: {
+                        /** @description The id under which it joined. */
+                        host: string;
+                        /** @description The share of its scarcest resource, memory or processors, that is promised to instances. More than 100: more than there is. */
+                        percent_before: number;
+                        /** @description The same after the move. */
+                        percent_after: number;
+                    };
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
         GetHostsObject: {
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
@@ -14056,10 +14348,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14070,6 +14362,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14131,10 +14442,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14145,6 +14456,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14226,10 +14556,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14240,6 +14570,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14301,10 +14650,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14315,6 +14664,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14396,10 +14764,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14410,6 +14778,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14471,10 +14858,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14485,6 +14872,233 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                } | {
+                    /** @constant */
+                    status: "error";
+                    /**
+                     * Format: uuid
+                     * @description Identifier given at creation.
+                     */
+                    uuid?: string;
+                    name?: string;
+                    /** @description The `id` of the object, if it is a change that has one. */
+                    id?: string;
+                    /**
+                     * @description Current state.
+                     * @enum {string}
+                     */
+                    state?: "stopped" | "starting" | "running" | "draining" | "stopping" | "standby";
+                    message: string;
+                    /** @description Numeric code of the error. */
+                    error: number;
+                })[];
+            };
+        };
+        DrainHostsObject: {
+            /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
+            name?: string | null;
+        };
+        DrainHostsAnswer: {
+            /** @constant */
+            status: "success";
+            data: {
+                hosts: {
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "lost" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
+                    /** @description What administrators noted about it. Nothing is decided by them. */
+                    labels: {
+                        [key: string]: string;
+                    };
+                    /** @description What its machine does besides running instances. `gateway`: it takes public traffic as the first machine does; `api`, `worker`: it runs one, with PostgreSQL and Temporal of your own. */
+                    roles: ("gateway" | "api" | "worker")[];
+                    /** @description Instances by state, without those that are being deleted. */
+                    instances: {
+                        /** @description Instances in this state. */
+                        stopped?: number;
+                        /** @description Instances in this state. */
+                        starting?: number;
+                        /** @description Instances in this state. */
+                        running?: number;
+                        /** @description Instances in this state. */
+                        draining?: number;
+                        /** @description Instances in this state. */
+                        stopping?: number;
+                        /** @description Instances in this state. */
+                        standby?: number;
+                    };
+                    /** @description Memory that its instances may take together. */
+                    memory_mb: number;
+                    /** @description Memory of the instances that have a VM. */
+                    used_memory_mb: number;
+                    /** @description Memory that is needed if all its instances that are not stopped run at once. */
+                    promised_memory_mb: number;
+                    /** @description Processors of the machine. Absent: its agent does not tell. */
+                    cpus?: number;
+                    /** @description vCPUs of its instances that are not stopped. One processor may be promised to 4 of them. */
+                    promised_vcpus: number;
+                    /** @description Volumes, with those that are being deleted. */
+                    volumes: number;
+                    /** @description Room for volumes. */
+                    volume_mb: number;
+                    /** @description Size of all its volumes. */
+                    promised_volume_mb: number;
+                    /** @description The version of Roost that it runs. */
+                    version: string;
+                    /** @description How it runs VMs: `kvm`, or `tcg`, which is slower. */
+                    accelerator: string;
+                    /** @description The private network of its instances. */
+                    subnet: string;
+                    /** @description Where its agent is reached by the other parts of the platform. */
+                    agent_url: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Some objects failed, or all.
+             * @enum {string}
+             */
+            status: "partial_success" | "error";
+            message: string;
+            data: {
+                hosts: ({
+                    /** @constant */
+                    status?: "success";
+                    /** @description The id under which it joined. */
+                    name: string;
+                    /**
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
+                     * @enum {string}
+                     */
+                    state: "live" | "silent" | "lost" | "released";
+                    /**
+                     * Format: date-time
+                     * @description As in RFC 3339, in UTC.
+                     */
+                    heard_at: string;
+                    /**
+                     * Format: date-time
+                     * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
+                     */
+                    cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14566,10 +15180,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14580,6 +15194,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14641,10 +15274,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14655,6 +15288,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14750,10 +15402,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14764,6 +15416,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -14825,10 +15496,10 @@ export interface components {
                     /** @description The id under which it joined. */
                     name: string;
                     /**
-                     * @description Whether its heartbeats come, have stopped, or an administrator released its id.
+                     * @description Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.
                      * @enum {string}
                      */
-                    state: "live" | "silent" | "released";
+                    state: "live" | "silent" | "lost" | "released";
                     /**
                      * Format: date-time
                      * @description As in RFC 3339, in UTC.
@@ -14839,6 +15510,25 @@ export interface components {
                      * @description When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.
                      */
                     cordoned_at?: string;
+                    /** @description How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it. */
+                    drain?: {
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        since: string;
+                        /** @description Instances that are to move to other hosts. */
+                        to_move: number;
+                        /** @description Instances with a volume, which stay. */
+                        staying: number;
+                    };
+                    /**
+                     * Format: date-time
+                     * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
+                     */
+                    lost_at?: string;
+                    /** @description For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost. */
+                    term_ms?: number;
                     /** @description What administrators noted about it. Nothing is decided by them. */
                     labels: {
                         [key: string]: string;
@@ -15107,6 +15797,12 @@ export interface components {
         DeleteHostsObject: {
             /** @description A domain name as in RFC 1035, at most 121 characters, its labels at most 63; upper case is lowered. */
             name?: string | null;
+            /** @description If true, its machine never comes back: it is lost at once, its instances without volumes begin on other hosts, and its volumes are lost. */
+            lost?: boolean | null;
+        };
+        DeleteHostsParameters: {
+            /** @description If true, its machine never comes back: it is lost at once, its instances without volumes begin on other hosts, and its volumes are lost. */
+            lost?: boolean | null;
         };
         DeleteHostsAnswer: {
             /** @constant */
@@ -15117,6 +15813,19 @@ export interface components {
                     status: "success";
                     /** @description The id under which it joined. */
                     name: string;
+                    /** @description What follows if it was removed as lost. It is listed until nothing is on it any more. Absent: it is gone. */
+                    lost?: {
+                        /** @description Instances that begin on other hosts. */
+                        moving: number;
+                        /** @description Instances with volumes, which are lost with it. */
+                        waiting: number;
+                        /** @description Volumes, which are lost with it. */
+                        volumes: number;
+                        /** @description Within which time its VMs end, if the machine still runs, in milliseconds. Absent: they do not. */
+                        term_ms?: number;
+                        /** @description All of this in words. */
+                        text: string;
+                    };
                 }[];
             };
         } | {
@@ -15132,6 +15841,19 @@ export interface components {
                     status: "success";
                     /** @description The id under which it joined. */
                     name: string;
+                    /** @description What follows if it was removed as lost. It is listed until nothing is on it any more. Absent: it is gone. */
+                    lost?: {
+                        /** @description Instances that begin on other hosts. */
+                        moving: number;
+                        /** @description Instances with volumes, which are lost with it. */
+                        waiting: number;
+                        /** @description Volumes, which are lost with it. */
+                        volumes: number;
+                        /** @description Within which time its VMs end, if the machine still runs, in milliseconds. Absent: they do not. */
+                        term_ms?: number;
+                        /** @description All of this in words. */
+                        text: string;
+                    };
                 } | {
                     /** @constant */
                     status: "error";
@@ -15678,6 +16400,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SuspendInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    moveInstances: {
+        parameters: {
+            query?: {
+                uuid?: string[];
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveInstancesObject"] | components["schemas"]["MoveInstancesObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoveInstancesAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    moveInstancesLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveInstancesParameters"];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoveInstancesAnswer"];
                 };
             };
             /** @description The request as a whole failed. */
@@ -19252,7 +20046,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 since?: string;
@@ -19290,7 +20084,7 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 last_event_id?: number;
@@ -19517,6 +20311,37 @@ export interface operations {
             };
         };
     };
+    getBalance: {
+        parameters: {
+            query?: {
+                most?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetBalanceAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
     getHosts: {
         parameters: {
             query?: {
@@ -19629,7 +20454,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeleteHostsParameters"];
+            };
+        };
         responses: {
             /** @description The request was carried out; each entry tells of its object. */
             200: {
@@ -19774,6 +20603,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CordonHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    drainHosts: {
+        parameters: {
+            query?: {
+                name?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DrainHostsObject"] | components["schemas"]["DrainHostsObject"][];
+            };
+        };
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DrainHostsAnswer"];
+                };
+            };
+            /** @description The request as a whole failed. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestFailure"];
+                };
+            };
+        };
+    };
+    drainHostsLocal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the object. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request was carried out; each entry tells of its object. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DrainHostsAnswer"];
                 };
             };
             /** @description The request as a whole failed. */

@@ -17,6 +17,7 @@ import { addExecCommand } from './instance/exec-command.ts'
 import { addExplainCommand } from './instance/explain-command.ts'
 import { addLifeCommands } from './instance/life-commands.ts'
 import { addListCommands } from './instance/list-commands.ts'
+import { addInstanceCommands } from './instance/move-command.ts'
 import { addUsageCommand } from './instance/usage-command.ts'
 import { addLogCommand } from './instance/log-command.ts'
 import { addRunCommand } from './instance/run-command.ts'
@@ -99,6 +100,7 @@ export function createProgram(deps: CommandDeps): Command {
   addAutoscaleCommands(line)
   addAccountCommands(line)
   addComposeCommands(line)
+  addInstanceCommands(line)
   addHostCommands(line)
   addCompletionCommands(line)
   return program

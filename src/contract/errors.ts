@@ -5,7 +5,7 @@ import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { hostFailures } from './host/failures.ts'
-import { startFailures, suspendFailures } from './instance/failures.ts'
+import { moveFailures, startFailures, suspendFailures } from './instance/failures.ts'
 import { rolloutFailures } from './rollout/failures.ts'
 import { scheduleFailures } from './schedule/failures.ts'
 import { serviceFailures } from './service/failures.ts'
@@ -302,6 +302,7 @@ export const failures = {
   ...hostFailures,
   ...startFailures,
   ...suspendFailures,
+  ...moveFailures,
   ...scheduleFailures,
   ...rolloutFailures,
   ...serviceFailures,

@@ -38,6 +38,9 @@ export const makingVolumesMs = 3_000
  * 300 s, after which clients in JavaScript give up if no headers of an answer have come.
  */
 export const maxWaitMs = 290_000
+/** How many moves one plan that makes hosts equally full has. Each is a pause of somebody's instance. */
+export const defaultBalancingMoves = 10
+export const maxBalancingMoves = 100
 /** The longest drain, which -1 in `drain_timeout_ms` asks for. */
 export const maxDrainMs = 3_600_000
 /**

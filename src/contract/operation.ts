@@ -34,6 +34,7 @@ export const DataKey = {
   Tokens: 'tokens',
   Events: 'events',
   Hosts: 'hosts',
+  Moves: 'moves',
   Users: 'users',
   Installations: 'installations',
 } as const

@@ -21,10 +21,12 @@ import { followEvents, listEvents } from './event/operations.ts'
 import { noParameters } from './fields.ts'
 import {
   cordonHosts,
+  drainHosts,
   deleteHostInvitations,
   deleteHosts,
   explainHosts,
   getHostInvitations,
+  getBalance,
   getHosts,
   inviteHosts,
   labelHosts,
@@ -46,6 +48,7 @@ import {
   startInstances,
   stopInstances,
   suspendInstances,
+  moveInstances,
   updateInstances,
   waitInstances,
 } from './instance/operations.ts'
@@ -140,6 +143,7 @@ export const operations = {
   startInstances,
   stopInstances,
   suspendInstances,
+  moveInstances,
   updateInstances,
   waitInstances,
   getInstanceLogs,
@@ -202,9 +206,11 @@ export const operations = {
   getTokens,
   deleteTokens,
   listTokens,
+  getBalance,
   getHosts,
   explainHosts,
   cordonHosts,
+  drainHosts,
   uncordonHosts,
   labelHosts,
   inviteHosts,
@@ -247,8 +253,6 @@ export const endpointParents: ReadonlySet<string> = new Set(
 )
 
 /**
- * The endpoints that are not in the table. They have no envelope of objects. `tokenScopes` is as
- * in the table; which actions a token of the registry gets is decided in `src/api/image/registry-tokens.ts`.
  * The endpoints that are not in the table. They have no `/v1` and no envelope of objects. `tokenScopes` is
  * as in the table; which actions a token of the registry gets is decided in
  * `src/api/image/registry-tokens.ts`.

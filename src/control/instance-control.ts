@@ -1,6 +1,12 @@
 import type { Asker } from '../domain/event/asker.ts'
+import type { HostLoss } from '../domain/host/term.ts'
 import type { InstanceSettings } from '../domain/instance/settings.ts'
-import type { StopRequest, SuspendRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
+import type {
+  MoveRequest,
+  StopRequest,
+  SuspendRequest,
+  TransitionAnswer,
+} from '../../workflows/instance/messages.ts'
 
 /**
  * The calls that the rest of Roost makes to an instance's workflow. Most take the settings, because the
@@ -25,6 +31,11 @@ export interface InstanceControl {
    * it sleeps already, is stopped or is on its way there; the answer's states say so.
    */
   suspend(settings: InstanceSettings, request: SuspendRequest, requestId: string): Promise<TransitionAnswer>
+  /**
+   * Asks for a move to another host, like `start`. The call does not wait until it is over. A move to the
+   * same host that is under way goes on. Throws `MoveRefused` if the instance can not move there now.
+   */
+  move(settings: InstanceSettings, request: MoveRequest, requestId: string): Promise<TransitionAnswer>
   /**
    * Tells of a change of the configuration that the settings hold, like `start`. A change that the workflow
    * knows already has no effect. The row has to be changed before. If the call throws, the sweep repeats it.
@@ -53,6 +64,11 @@ export interface InstanceControl {
    * it is. Idempotent; it also returns if the instance is gone already.
    */
   hostGone(instanceUuid: string): Promise<void>
+  /**
+   * Tells the workflow that the instance's host is lost, so its VM has ended. Starts the workflow first if it
+   * was never started. Idempotent; it also returns if the instance is gone already.
+   */
+  hostLost(settings: InstanceSettings, loss: HostLoss): Promise<void>
   /**
    * Ends the run of the workflow and begins another one (continue-as-new) as soon as nothing is under way, so
    * that it takes up new code without patches.

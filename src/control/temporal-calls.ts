@@ -15,7 +15,7 @@ import { callDeadlineMs, ControlUnavailable } from './control-unavailable.ts'
  * gone. A task may wait for the write of a state to PostgreSQL, so this time is not shorter than the time
  * limit of a write.
  */
-const workflowTaskTimeoutMs = 5_000
+export const workflowTaskTimeoutMs = 5_000
 
 /**
  * The codes of gRPC for failures that pass: cancelled, deadline exceeded, resource exhausted, aborted,
@@ -45,7 +45,11 @@ export interface EntityCalls<Settings> {
    * Signals the workflow, and starts it first if it was never started. Fails if the workflow is over;
    * `isOver` tells such a failure from others.
    */
-  signal(settings: Settings, signal: SignalDefinition): Promise<void>
+  signal<Args extends unknown[]>(
+    settings: Settings,
+    signal: SignalDefinition<Args>,
+    ...args: Args
+  ): Promise<void>
   /**
    * Like `signal`, but if the workflow is over, starts another one: the row may have come back, for example
    * from a backup.
@@ -82,8 +86,12 @@ export function createEntityCalls<Settings extends Owned>(
     ...options(settings),
   })
 
-  async function signalWithStart(started: WorkflowStartOptions, signal: SignalDefinition): Promise<void> {
-    await ask(() => client.workflow.signalWithStart(type, { ...started, signal, signalArgs: [] }))
+  async function signalWithStart(
+    started: WorkflowStartOptions,
+    signal: { readonly name: string },
+    ...signalArgs: unknown[]
+  ): Promise<void> {
+    await ask(() => client.workflow.signalWithStart(type, { ...started, signal: signal.name, signalArgs }))
   }
 
   function signalAnew(settings: Settings, signal: SignalDefinition): Promise<void> {
@@ -111,7 +119,7 @@ export function createEntityCalls<Settings extends Owned>(
     },
     // If the workflow is over, the row may have come back from a backup. Then another workflow cleans up.
     delete: (settings) => signalAnew(settings, deleteSignal),
-    signal: (settings, signal) => signalWithStart(startOptions(settings), signal),
+    signal: (settings, signal, ...args) => signalWithStart(startOptions(settings), signal, ...args),
     signalAnew,
     async refresh(uuid) {
       await ask(() => handleOf(uuid).signal(refreshSignal))

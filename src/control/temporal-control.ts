@@ -1,9 +1,11 @@
 import { Client, Connection } from '@temporalio/client'
 import type { AutoscaleControl } from './autoscale-control.ts'
 import type { CertificateControl } from './certificate-control.ts'
+import type { HostControl } from './host-control.ts'
 import type { InstanceControl } from './instance-control.ts'
 import { createAutoscaleControl } from './temporal-autoscale-control.ts'
 import { createCertificateControl } from './temporal-certificate-control.ts'
+import { createHostControl } from './temporal-host-control.ts'
 import { createInstanceControl } from './temporal-instance-control.ts'
 import { createVolumeControl } from './temporal-volume-control.ts'
 import { createRolloutControl } from './temporal-rollout-control.ts'
@@ -27,6 +29,7 @@ export interface TemporalControl {
   readonly autoscales: AutoscaleControl
   readonly schedules: ScheduleControl
   readonly rollouts: RolloutControl
+  readonly hosts: HostControl
   /** Asks whether Temporal answers. Throws if it does not answer in time. */
   check(): Promise<void>
   close(): Promise<void>
@@ -53,6 +56,7 @@ export function openTemporalControl(place: TemporalAddress): TemporalControl {
     autoscales: createAutoscaleControl(client),
     schedules: createScheduleControl(client),
     rollouts: createRolloutControl(client),
+    hosts: createHostControl(client),
     async check() {
       await connection.withDeadline(Date.now() + checkDeadlineMs, () =>
         connection.workflowService.describeNamespace({ namespace: place.namespace }),

@@ -12,10 +12,13 @@ import { newLifecycle } from '../domain/instance/lifecycle.ts'
 import { InstanceState } from '../domain/instance/state.ts'
 import {
   changeUpdate,
+  hostLostSignal,
   instanceDeletedFailure,
   instanceWorkflowId,
   instanceWorkflowType,
   lifecycleQuery,
+  moveRefusedFailure,
+  moveUpdate,
   startUpdate,
   stopUpdate,
   suspendUpdate,
@@ -25,6 +28,7 @@ import { noScaleToZero } from '../domain/standby/scale-to-zero.ts'
 import type { ConfigurationChange } from '../domain/instance/configuration.ts'
 import type {
   ChangeRequest,
+  MoveRequest,
   StartRequest,
   StopRequest,
   SuspendRequest,
@@ -34,6 +38,7 @@ import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/se
 import { FairSemaphore } from '../primitives/fair-semaphore.ts'
 import { callDeadlineMs, ControlBusy } from './control-unavailable.ts'
 import { InstanceGone } from '../domain/instance/instance-gone.ts'
+import { MoveRefused } from '../domain/instance/move-refused.ts'
 import type { InstanceControl } from './instance-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 import type { EntityCalls } from './temporal-calls.ts'
@@ -48,7 +53,7 @@ const updatesAtOnce = { size: 24, perUser: 4, countsForMs: callDeadlineMs }
 /** The longest wait for a turn, which is also the longest time that the API takes for a request. */
 const longestTurnMs = 30_000
 
-type UpdateArgs = [StartRequest | StopRequest | SuspendRequest | ChangeRequest | undefined]
+type UpdateArgs = [StartRequest | StopRequest | SuspendRequest | MoveRequest | ChangeRequest | undefined]
 interface UpdateOptions {
   readonly args: UpdateArgs
   readonly updateId: string
@@ -120,6 +125,7 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
     stop: (settings, request, updateId) => update(settings, stopUpdate.name, { args: [request], updateId }),
     suspend: (settings, request, updateId) =>
       update(settings, suspendUpdate.name, { args: [request], updateId }),
+    move: (settings, request, updateId) => update(settings, moveUpdate.name, { args: [request], updateId }),
     change(settings, updateId, asker) {
       const request = { change: changeIn(settings), ...(asker && { asker }) }
       return update(settings, changeUpdate.name, { args: [request], updateId })
@@ -137,6 +143,13 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
       const handle = client.workflow.getHandle(instanceWorkflowId(instanceUuid))
       const life = await calls.ask(() => handle.query(lifecycleQuery))
       return life.state === InstanceState.Draining ? life.drainUntilMs : undefined
+    },
+    async hostLost(settings, loss) {
+      try {
+        await calls.signal(settings, hostLostSignal, loss)
+      } catch (error) {
+        if (!isOver(error)) throw error
+      }
     },
     hostGone: (instanceUuid) => calls.hostGone(instanceUuid, hostEventSignalName),
     refresh: calls.refresh,
@@ -173,9 +186,9 @@ function changeIn({
 const neverChanged = { version: 0, renewBelow: 0, drainMs: 0 }
 
 function goneOr(settings: InstanceSettings, error: unknown): unknown {
-  const refused =
-    error instanceof WorkflowUpdateFailedError &&
-    error.cause instanceof ApplicationFailure &&
-    error.cause.type === instanceDeletedFailure
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined
+  if (type === moveRefusedFailure) return new MoveRefused(cause?.message, { cause: error })
+  const refused = type === instanceDeletedFailure
   return refused || isOver(error) ? new InstanceGone(settings.instanceUuid, { cause: error }) : error
 }

@@ -21,6 +21,7 @@ const shared = [
   'portOffset',
   'requestsPerSecond',
   'changesPerMinute',
+  'hostLossS',
   'eventDays',
   'acmeDirectoryUrl',
   'acmeCaFile',

@@ -144,6 +144,20 @@ export function asSwitch(text: string, name: string): boolean {
   return text === 'on'
 }
 
+/** The shortest and the longest time after which a host may count as lost, in seconds. */
+const hostLossS = { shortest: 10, longest: 86_400 }
+
+/** A number of seconds, or `off`. */
+export function asHostLoss(text: string, name: string): number | 'off' {
+  if (text === 'off') return text
+  const { shortest, longest } = hostLossS
+  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
+  if (seconds >= shortest && seconds <= longest) return seconds
+  throw new SettingError(
+    `${name} is '${text}'; it has to be 'off' or a whole number of seconds from ${shortest} to ${longest}`,
+  )
+}
+
 /** Reads a switch as Temporal's own tools write it. Undefined if it is not set. */
 export function trueOrFalse(text: string, name: string): boolean | undefined {
   if (text !== 'true' && text !== 'false')

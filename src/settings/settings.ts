@@ -135,6 +135,11 @@ export const settingsTable = {
     meaning:
       'The address at which further hosts reach this machine, such as `192.0.2.10` or `roost.example.com:7443`; port 7075 if it names none. If it is set, the API listens there, on all addresses of the machine, with TLS. See [hosts.md](hosts.md).',
   }),
+  hostLossS: setting('ROOST_HOST_LOSS_S', optional(read.asHostLoss), undefined, {
+    defaultText: '60 if `ROOST_HOSTS_ADDRESS` is set, else `off`',
+    meaning:
+      'After how many seconds without an answer of the API a host ends its VMs, and the installation begins its instances on other hosts (10 to 86400, or `off`: neither happens). See [hosts.md](hosts.md).',
+  }),
   authorityKeyFile: setting('ROOST_AUTHORITY_KEY_FILE', read.asPath, authorityKey.of, {
     defaultText: authorityKey.text,
     meaning: "Private key of the authority that issues certificates for the installation's own parts (PEM).",

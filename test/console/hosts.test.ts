@@ -109,6 +109,25 @@ describe('the pages of the console about hosts', () => {
       await user.api.one('deleteInstances', { object: uuid })
     })
 
+    it('empty one after a question, show how far that is, and take it back', async () => {
+      await signIn(page, admin.token)
+      const { uuid } = await user.api.one('createInstances', { body: { image: 'hello:latest' } })
+      await scene.open('hosts/local', 'local is live')
+      await press('Drain')
+      await untilShown(page, 'those with a volume stay')
+      await confirm('Drain')
+      await untilShown(page, 'local is being emptied.')
+      await untilShown(page, 'it is being emptied since')
+      await scene.open('hosts/local', /local\s+Draining[^]*To move\s+\d/)
+      await scene.assertFit('hosts/local', 'Draining')
+      await press('Uncordon')
+      await untilShown(page, 'It is not emptied any more')
+      await confirm('Uncordon')
+      await untilShown(page, 'local takes new instances again.')
+      assert.equal((await admin.api.one('getHosts', { object: 'local' })).drain, undefined)
+      await user.api.one('deleteInstances', { object: uuid })
+    })
+
     it('remove one that is silent, and say why another one stays', async () => {
       await hearNode(api.database, { id: 'gone' })
       await readRows(api.database, {

@@ -77,6 +77,31 @@ describe('instances in standby, and a stack that ends', function () {
     )
   })
 
+  it('run on, in the same VM, when their agent is asked to end, and when the main process is killed', async () => {
+    await awake.ask()
+    const before = await awake.view()
+    const machines = () => virtualMachinesByInstance(stack.dataDir).get(awake.uuid) ?? []
+    const [pid] = machines()
+    const isSame = async (counted: number) => {
+      await awake.ask()
+      assert.ok((awake.answers.at(-1) ?? 0) > counted, 'its application counts on')
+      assert.deepEqual(machines(), [pid])
+      assert.equal((await awake.view()).start_count, before.start_count)
+    }
+    const agent = stack.pidOf('agent')
+    const seen = stack.output().length
+    process.kill(agent, 'SIGTERM')
+    await until('the agent is back', () => stack.output().slice(seen).includes('agent is ready again'), {
+      limitMs: 30_000,
+    })
+    assert.notEqual(stack.pidOf('agent'), agent)
+    await isSame(awake.answers.at(-1) ?? 0)
+    process.kill(stack.supervisorPid, 'SIGKILL')
+    await stack.ended()
+    await stack.startAgain()
+    await isSame(awake.answers.at(-1) ?? 0)
+  })
+
   it('whose VM is killed say so, and are started again by their policy', async () => {
     const member = await addMember({ stack, names }, 'shot', {
       scale_to_zero: kept,

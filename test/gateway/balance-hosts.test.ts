@@ -6,7 +6,7 @@ import { GatewayLeasePhase } from '../../src/domain/standby/gateway-lease-state.
 import type { InstanceLoad, OpenLease } from '../../src/domain/standby/lease-protocol.ts'
 import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
-import type { Admission } from '../../src/gateway/traffic.ts'
+import type { Admission, EndReason } from '../../src/gateway/traffic.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
 import { FakeLeaseServer } from '../support/fake-lease-server.ts'
 import { until } from '../support/until.ts'
@@ -51,6 +51,28 @@ describe('what a host says of its instances', function () {
     host.answer = () => ({ boot: memoryBoot + 1, memoryBoot: memoryBoot + 1, share: 1 })
     host.say({ kind: 'gone', instance, boot: memoryBoot })
     assert((await waiting).admitted)
+  })
+
+  it('an instance that begins on another host is asked for there, and what is in flight to the lost one ends', async () => {
+    const other = await FakeLeaseServer.start()
+    try {
+      given()
+      one.hosts = [{ ...other.node, id: 'node-2' }]
+      const before = await one.admission()
+      const ends: EndReason[] = []
+      before.onEnd((why) => ends.push(why))
+      one.tell([['a', 'running', { nodeId: 'node-2' }]])
+      assert.deepEqual(ends, ['lost'])
+      const after = await one.admission()
+      assert.equal((await other.next('open')).instance, 'a')
+      before.done()
+      after.done()
+      // The old host comes back: nobody claims a lease there.
+      host.drop()
+      assert.deepEqual((await host.next('hello', 2)).held, [])
+    } finally {
+      other.close()
+    }
   })
 
   describe('when an instance sleeps through a connection', () => {

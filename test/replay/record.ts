@@ -5,6 +5,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { startDevServer } from '../support/temporal.ts'
 import { autoscaleStories } from './autoscale-stories.ts'
 import { certificateStories } from './certificate-stories.ts'
+import { hostStories } from './host-stories.ts'
 import { instanceStories } from './instance-stories.ts'
 import { rolloutStories } from './rollout-stories.ts'
 import { scheduleStories } from './schedule-stories.ts'
@@ -25,6 +26,7 @@ const stories: Readonly<Record<string, Story>> = {
   ...autoscaleStories,
   ...scheduleStories,
   ...rolloutStories,
+  ...hostStories,
 }
 
 async function record(env: TestWorkflowEnvironment, name: string, release: string): Promise<void> {

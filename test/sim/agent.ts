@@ -12,6 +12,8 @@ import { leaseEvent } from '../../src/host/leases/gateway-messages.ts'
 import type { GatewayLine } from '../../src/host/leases/host-leases.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
 import { HostStartError } from '../../src/host/instance/host-start-error.ts'
+import { TransferError } from '../../src/host/moves/transfers.ts'
+import type { Transfers } from '../../src/host/moves/transfers.ts'
 import { recover } from '../../src/host/agent/recovery.ts'
 import { FakeImages } from '../../src/host/fakes/fake-images.ts'
 import type { FakeNetwork } from '../../src/host/fakes/fake-network.ts'
@@ -42,6 +44,15 @@ export interface HostOptions {
   readonly onComplaint: (message: string) => void
   /** Called before an agent dies. */
   readonly onDeath: () => void
+}
+
+/** Instances are held in this simulation, but no host fetches them. */
+const noTransfers: Transfers = {
+  serve: async () => await Promise.resolve(1),
+  copyOf: async () => await Promise.reject(new TransferError('there is no other host')),
+  fetchFile: async () => await Promise.reject(new TransferError('there is no other host')),
+  tellTaken: async () => await Promise.resolve(),
+  close: async () => await Promise.resolve(),
 }
 
 export class LiveAgent {
@@ -76,6 +87,7 @@ export class LiveAgent {
       launches: own({ launchSpec: async () => await this.#launchSpec() }),
       store: own(disk.store()),
       disk: endlessDisk,
+      transfers: own(noTransfers),
       observer: {
         started: quiet,
         waited: () => undefined,

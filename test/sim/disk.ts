@@ -43,6 +43,10 @@ export class SimDisk {
         await takes()
         return this.#launch === undefined ? undefined : (JSON.parse(this.#launch) as LaunchCopy)
       },
+      beginArrival: async () => await Promise.reject(new Error('nothing is fetched')),
+      finishArrival: async () => await Promise.reject(new Error('nothing is fetched')),
+      dropArrival: takes,
+      dropArrivals: takes,
       dropLaunch: async () => {
         await takes()
         this.#launch = undefined

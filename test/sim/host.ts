@@ -1,10 +1,14 @@
 import { leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
 import { FakeNetwork } from '../../src/host/fakes/fake-network.ts'
+import { permitOf } from '../../src/host/instance/record.ts'
 import type { InstanceRecord } from '../../src/host/instance/record.ts'
 import { LiveAgent, privateIp } from './agent.ts'
 import type { HostOptions } from './agent.ts'
 import type { LineEnd, LineEvents } from './line.ts'
+
+const elsewhere = { nodeId: 'elsewhere', address: '10.64.16.1' }
+const releaseAgainMs = 500
 
 /**
  * One machine with an agent that may die. The agent is the real one. Its network, disk, clock and VMs are
@@ -86,8 +90,8 @@ export class SimHost {
   }
 
   /**
-   * Sends a packet of a peer. Returns whether the packet got to the application. The packet is noticed by the
-   * network even while the agent is still starting and takes no work.
+   * Sends a packet of a peer. Returns whether the packet got to the application. The packet is noticed by
+   * the network even while the agent is still starting and takes no work.
    */
   peerSends(): boolean {
     const { machine, world } = this.#options
@@ -96,6 +100,29 @@ export class SimHost {
     if (machine.running?.started === undefined) return false
     this.lastPeerMs = world.nowMs
     return true
+  }
+
+  /**
+   * Holds a sleeping instance for this time, as for a move that is called off at last. Traffic waits
+   * meanwhile.
+   */
+  holdFor(ms: number): void {
+    const { world, instanceUuid } = this.#options
+    const { agent, record } = this
+    const permit = permitOf(record)
+    if (agent === undefined || permit === undefined || record?.standby === undefined) return
+    world.note('a move begins')
+    const { boot } = record.standby
+    agent.core.moves.hold({ instanceUuid, boot, permit, to: elsewhere }).catch(() => undefined)
+    world.after(ms, () => this.#release())
+  }
+
+  /** Repeated until it is done, as a workflow does. */
+  #release(): void {
+    const { world, instanceUuid } = this.#options
+    if (this.record?.move === undefined) return
+    if (this.agent !== undefined) void this.agent.core.moves.release({ instanceUuid })
+    world.after(releaseAgainMs, () => this.#release())
   }
 
   noteOrder({ epoch }: { readonly epoch: number }): void {

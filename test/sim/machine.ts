@@ -132,6 +132,8 @@ export class SimMachine {
     return {
       accelerator: 'fake',
       processors: 1,
+      terms: { isKept: () => true, heed: async () => await Promise.resolve(true) },
+      snapshots: { machine: {}, misfitOf: () => undefined },
       memory: () => undefined,
       checkMemory: () => undefined,
       exec: async () => await Promise.reject(new Error('no life runs programs')),

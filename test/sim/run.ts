@@ -275,6 +275,7 @@ export class SimRun {
     this.#every(weather.peerMs, () => {
       this.#host.peerSends()
     })
+    this.#every(weather.moveMs, () => this.#host.holdFor(dice.stretched(50, 6_000)))
     this.#every(weather.agentDeathMs, () => {
       this.#host.crash()
       // In one case of five, the agent is away for longer than anybody waits for it.

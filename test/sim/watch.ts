@@ -21,6 +21,7 @@ const longestWaitMs = 35_000
 const waitingPhases: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.Starting,
   LeasePhase.StandingBy,
+  LeasePhase.Held,
   LeasePhase.Waking,
 ])
 
@@ -35,6 +36,7 @@ const longestPhaseMs: ReadonlyMap<LeasePhase | undefined, number> = new Map([
   [LeasePhase.Waking, 15_000],
   [LeasePhase.StandingBy, 25_000],
   [LeasePhase.Stopping, 25_000],
+  [LeasePhase.Held, 15_000],
 ])
 
 const downPhases: ReadonlySet<LeasePhase> = new Set([

@@ -8,6 +8,8 @@ export interface Weather {
   readonly connectionMs: number
   readonly commandMs: number
   readonly suspendMs: number
+  /** Moves that are called off. */
+  readonly moveMs: number
   readonly disabledMs: number
   readonly peerMs: number
   readonly agentDeathMs: number
@@ -50,5 +52,6 @@ export function weatherOf({ dice }: World): Weather {
     pauseMs: maybe(isCalm ? 0 : 0.3, 500, 30_000),
     terminationMs: maybe(isCalm ? 0 : 0.2, 3_000, 30_000),
     apiAwayMs: maybe(isCalm ? 0 : 0.2, 1_000, 20_000),
+    moveMs: maybe(0.5, 200, 10_000),
   }
 }

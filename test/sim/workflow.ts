@@ -2,7 +2,7 @@ import { HostFailure, StandByRefusal } from '../../src/domain/instance/host-work
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
 import { decide, newLifecycle } from '../../src/domain/instance/lifecycle.ts'
 import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
-import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
+import type { StayWork as HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
 import { projectionOf } from '../../src/domain/instance/lifecycle-projection.ts'
 import { EventKind, Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
@@ -181,7 +181,7 @@ export class SimWorkflow {
   #look(): void {
     const { world } = this.#options
     const { hostWork, wakeAtMs } = effectsOf(this.life)
-    this.#align(hostWork)
+    this.#align(hostWork as HostWork | undefined) // There is one host, so no instance moves.
     this.#due?.cancel()
     if (wakeAtMs === undefined) return
     const run = this.#run

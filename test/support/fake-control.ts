@@ -4,7 +4,10 @@ import type { Database } from '../../src/db/database.ts'
 import { findByUuids } from '../../src/db/instance/instances.ts'
 import type { InstanceRow } from '../../src/db/instance/row.ts'
 import { recordInstance } from '../../src/db/instance/projection.ts'
+import { moveRow } from '../../src/db/instance/move.ts'
 import { removeInstanceRow } from '../../src/db/instance/records.ts'
+import { MoveStep } from '../../src/domain/instance/lifecycle-state.ts'
+import { MoveRefused } from '../../src/domain/instance/move-refused.ts'
 import type { InstanceProjection } from '../../src/domain/instance/projection.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { TransitionAnswer } from '../../workflows/instance/messages.ts'
@@ -19,6 +22,12 @@ export interface FakeControlFaults extends ControlFaults {
   failsStarts?: string
   /** Suspends end at once with this failure. */
   failsSuspends?: string
+  /** The workflow refuses moves with this sentence. */
+  refusesMoves?: string
+  /** Moves stay under way. */
+  holdsMoves?: boolean
+  /** Moves fail with this sentence. */
+  failsMoves?: string
   /** The application ends by itself right after its start. */
   endsAtOnce?: boolean
 }
@@ -112,6 +121,20 @@ export function createFakeControl(database: Database): FakeControl {
         return record(uuid, { state: InstanceState.Standby, suspended: true, boot, startCount })
       })
     },
+    async move({ instanceUuid }, { from, to }) {
+      called(`move from ${from.nodeId} to ${to.nodeId}`)
+      if (faults.refusesMoves !== undefined) throw new MoveRefused(faults.refusesMoves)
+      return answer(instanceUuid, async () => {
+        const over = { from, to, sinceMs: Date.now() }
+        const revision = await record(instanceUuid, { move: { ...over, step: MoveStep.Fetch } })
+        if (faults.holdsMoves === true) return revision
+        const moved = { instanceUuid, from: from.nodeId, to: to.nodeId }
+        const outcome = faults.failsMoves === undefined ? await moveRow(database, moved) : undefined
+        const failure = faults.failsMoves ?? (outcome?.ok === true ? outcome.value : outcome?.refusal.kind)
+        await record(instanceUuid, failure === undefined ? {} : { move: { ...over, failure } })
+        return revision
+      })
+    },
     async change({ instanceUuid: uuid, config }) {
       called('change')
       return answer(uuid, async () => record(uuid, { toldVersion: config?.version ?? 0 }))
@@ -126,6 +149,9 @@ export function createFakeControl(database: Database): FakeControl {
     },
     async hostGone() {
       called('hostGone')
+    },
+    async hostLost({ instanceUuid }, { loss, stays }) {
+      called(`hostLost ${instanceUuid} ${loss}${stays ? ' stays' : ''}`)
     },
     async drainUntilMs() {
       called('drainUntilMs')

@@ -2,6 +2,7 @@ import type { Database } from '../../src/db/database.ts'
 import { createFakeAutoscaleControl } from './fake-autoscale-control.ts'
 import { createFakeCertificateControl } from './fake-certificate-control.ts'
 import { createFakeControl } from './fake-control.ts'
+import { createFakeHostControl } from './fake-host-control.ts'
 import { createFakeRolloutControl } from './fake-rollout-control.ts'
 import { createFakeScheduleControl } from './fake-schedule-control.ts'
 import { createFakeVolumeControl } from './fake-volume-control.ts'
@@ -17,5 +18,6 @@ export function createFakeControls(database: Database) {
     autoscaleControl: createFakeAutoscaleControl(),
     scheduleControl: createFakeScheduleControl(),
     rolloutControl: createFakeRolloutControl(),
+    hostControl: createFakeHostControl(),
   }
 }

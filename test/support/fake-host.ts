@@ -3,13 +3,20 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { ExitCause } from '../../src/domain/instance/exit-report.ts'
 import type { ExitReport } from '../../src/domain/instance/exit-report.ts'
 import { StandByRefusal } from '../../src/domain/instance/host-work.ts'
-import type { HostActivities, HostFailure, StandByResult } from '../../src/domain/instance/host-work.ts'
+import type {
+  FetchResult,
+  HostActivities,
+  HostFailure,
+  MoveActivities,
+  StandByResult,
+} from '../../src/domain/instance/host-work.ts'
 import { StartKind } from '../../src/domain/instance/start-report.ts'
 import type { StartReport } from '../../src/domain/instance/start-report.ts'
 
 /** A call to the host. */
 export type HostCall = {
-  readonly call: 'start' | 'stop' | 'remove' | 'stand-by' | 'drain' | 'change'
+  readonly call:
+    'start' | 'stop' | 'remove' | 'stand-by' | 'drain' | 'change' | 'hold' | 'release' | 'fetch' | 'take'
   readonly boot?: number
   readonly forced?: boolean
 }
@@ -33,6 +40,14 @@ export interface FakeHostOptions {
   readonly standByGate?: (boot: number) => Promise<void> | undefined
   /** Makes the answer to an order to stand by wait for a promise, after the order was carried out. */
   readonly standByAnswerGate?: (boot: number) => Promise<void> | undefined
+  /** What a fetch answers. An error fails it. Absent: all is fetched, with the memory. */
+  readonly fetches?: () => FetchResult | Error
+  /** Whether its agent has a version that moves no instances, so that it does not know the calls. */
+  readonly isEarlier?: boolean
+  /** Makes a fetch wait for a promise. */
+  readonly fetchGate?: () => Promise<void> | undefined
+  /** Fails an order to stand by. */
+  readonly standByFails?: () => Error | undefined
   readonly standByRefusal?: (boot: number) => StandByRefusal | undefined
   /** The boot has connections that close when the promise resolves. Undefined: it has none. */
   readonly drainGate?: (boot: number) => Promise<void> | undefined
@@ -49,7 +64,11 @@ export class FakeHost {
    * its report.
    */
   readonly #ends = new Map<number, ExitReport>()
-  readonly activities: HostActivities
+  /** Whether the instance is held here, because it moves. */
+  isHeld = false
+  /** The permit that was fetched, until the instance is taken. */
+  #fetched: number | undefined
+  readonly activities: HostActivities & MoveActivities
   readonly #options: FakeHostOptions
   readonly orders: StandByOrder[] = []
   /** The changes of the configuration of which the workflow told. */
@@ -83,6 +102,17 @@ export class FakeHost {
         this.calls.push({ call: 'drain', boot })
         await orCalledOff(this.#options.drainGate?.(boot), () => this.drainsCalledOff.push(boot))
       },
+      holdInstance: async ({ boot, permit }) => this.#hold(boot, permit),
+      releaseInstance: async () => {
+        this.calls.push({ call: 'release' })
+        this.#requireKnown('releaseInstance')
+        this.isHeld = false
+      },
+      fetchInstance: async ({ boot, permit }) => this.#fetch(boot, permit),
+      takeInstance: async () => {
+        this.calls.push({ call: 'take' })
+        this.#take()
+      },
     }
   }
 
@@ -92,6 +122,7 @@ export class FakeHost {
    */
   async wake(): Promise<StartReport> {
     const boot = this.permit
+    if (this.isHeld) throw new Error('the fake host holds the instance')
     if (boot === undefined) throw new Error('the fake host has no permit')
     this.#comeUp(boot)
     return startReport(boot, await this.#options.nowMs())
@@ -105,6 +136,38 @@ export class FakeHost {
     this.#isSetUpAnew = true
   }
 
+  /** The failure of Temporal's worker for an activity that it does not have. */
+  #requireKnown(call: string): void {
+    if (this.#options.isEarlier !== true) return
+    const message = `Activity function ${call} is not registered on this Worker`
+    throw ApplicationFailure.create({ type: 'NotFoundError', message })
+  }
+
+  #hold(boot: number, permit: number | undefined): Awaited<ReturnType<MoveActivities['holdInstance']>> {
+    this.calls.push({ call: 'hold', boot })
+    this.#requireKnown('holdInstance')
+    if (this.running.size > 0 || this.permit !== permit) return { held: false }
+    this.isHeld = true
+    return { held: true, port: 40_000 }
+  }
+
+  async #fetch(boot: number, permit: number | undefined): Promise<FetchResult> {
+    this.calls.push({ call: 'fetch', boot })
+    this.#requireKnown('fetchInstance')
+    await orCancelled(this.#options.fetchGate?.())
+    const result = this.#options.fetches?.() ?? { memory: 'kept' }
+    if (result instanceof Error) throw result
+    this.#fetched = permit
+    this.isHeld = true
+    return result
+  }
+
+  #take(): void {
+    this.isHeld = false
+    this.permit = this.#fetched ?? this.permit
+    this.#fetched = undefined
+  }
+
   #comeUp(boot: number): void {
     if (this.running.size > 0) this.overlaps.push(...this.running)
     this.running.add(boot)
@@ -115,6 +178,8 @@ export class FakeHost {
     const { boot, epoch, permit, stateful, drainMs } = order
     this.calls.push({ call: 'stand-by', boot })
     this.orders.push({ boot, epoch, permit, stateful, ...(drainMs === undefined ? {} : { drainMs }) })
+    const failure = this.#options.standByFails?.()
+    if (failure !== undefined) throw failure
     const name = `${boot} ${permit}`
     await orCalledOff(this.#options.standByGate?.(boot), () => this.ordersCalledOff.push(boot))
     const done = this.#sleeps.get(name)
@@ -131,6 +196,7 @@ export class FakeHost {
     const slept: StandByResult = { slept: true, atMs, ...(boot === 0 || isLeftAnew ? {} : left) }
     this.#sleeps.set(name, slept)
     this.permit = permit
+    this.isHeld = order.hold !== undefined
     await orCancelled(this.#options.standByAnswerGate?.(boot))
     return slept
   }
@@ -147,6 +213,7 @@ export class FakeHost {
 
   async #start(boot: number): Promise<{ started: StartReport; exit?: ExitReport }> {
     this.calls.push({ call: 'start', boot })
+    this.#take()
     const ended = this.#ends.get(boot)
     if (ended !== undefined) return { started: startReport(boot, ended.atMs), exit: ended }
     if (this.running.has(boot)) return { started: startReport(boot, await this.#options.nowMs()) }
@@ -166,6 +233,7 @@ export class FakeHost {
 
   async #stop(boot: number, forced: boolean): Promise<{ exit?: ExitReport }> {
     this.calls.push({ call: 'stop', boot, forced })
+    this.#take()
     if (!forced) await orCancelled(this.#options.stopGate?.(boot))
     if (this.permit !== undefined && this.permit <= boot) this.permit = undefined
     const ended = [...this.running].find((each) => each <= boot)
@@ -177,6 +245,7 @@ export class FakeHost {
 
   async #remove(): Promise<void> {
     this.calls.push({ call: 'remove' })
+    this.isHeld = false
     this.running.clear()
     this.permit = undefined
     return Promise.resolve()

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
 import { currentNamespace, processesIn } from './namespace.ts'
-import { processesOf } from './processes.ts'
+import { commandLineOf, processesOf } from './processes.ts'
+import type { ProcessSeen } from './processes.ts'
 import { until } from './until.ts'
 import { recordWire } from './wire-recording.ts'
 import type { WireRecording } from './wire-recording.ts'
@@ -40,6 +41,14 @@ export interface Machine {
   pidOf(part: string): number | undefined
   /** As `Stack.killPart`. */
   killPart(part: string, whole?: 'group'): Promise<void>
+  /** All processes of the machine, with its VMs, which have namespaces of their own. */
+  processes(): readonly ProcessSeen[]
+  /**
+   * Drops every frame from and to the machine. Its interface stays up, so only the silence tells the machine
+   * that it is cut off.
+   */
+  cutWire(): void
+  mendWire(): void
   /** Runs a program there, and returns what it printed. */
   run(program: string, ...args: readonly string[]): string
 }
@@ -151,6 +160,29 @@ class NamespaceMachine implements Machine {
     )
   }
 
+  processes(): readonly ProcessSeen[] {
+    const found = new Map(processesOf(this.dataDir).map((one) => [one.pid, one]))
+    for (const pid of processesIn(this.namespace)) found.set(pid, { pid, commandLine: commandLineOf(pid) })
+    return [...found.values()]
+  }
+
+  cutWire(): void {
+    const [table, plug] = [`cut_${this.#plug}`, this.#plug]
+    nft(
+      [
+        `table bridge ${table} {`,
+        `chain from_machine { type filter hook prerouting priority -300; iifname "${plug}" drop; }`,
+        `chain to_machine { type filter hook postrouting priority 300; oifname "${plug}" drop; }`,
+        '}',
+        '',
+      ].join('\n'),
+    )
+  }
+
+  mendWire(): void {
+    nft(`delete table bridge cut_${this.#plug}\n`)
+  }
+
   run(program: string, ...args: readonly string[]): string {
     const inside = [`--net=/run/netns/${this.namespace}`, '--', program, ...args]
     return execFileSync('nsenter', inside, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
@@ -164,6 +196,11 @@ class NamespaceMachine implements Machine {
     ip('netns', 'del', this.namespace)
     rmSync(this.dataDir, { recursive: true, force: true })
   }
+}
+
+/** Changes the packet filter of this process's namespace, in which the bridge is. */
+function nft(rules: string): void {
+  execFileSync('nft', ['-f', '-'], { input: rules, stdio: ['pipe', 'pipe', 'pipe'] })
 }
 
 function ip(...args: readonly string[]): void {

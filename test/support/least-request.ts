@@ -77,6 +77,7 @@ export const requiredParameters: Readonly<Record<string, object>> = {
   attachVolumes: { attach_to: { name: 'nobody' }, at: '/data' },
   createAutoscale: { master: { name: 'nobody' } },
   updateCertificates: { chain: certificate.pem, pkey: certificate.pkey },
+  moveInstances: { host: 'nowhere' },
   setUserQuotas: { hard: { instances: 100_000 } },
 }
 

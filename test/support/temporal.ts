@@ -7,6 +7,7 @@ import path from 'node:path'
 import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
 import type { CertificateActivities } from '../../activities/certificate/activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
+import type { HostLossActivities } from '../../activities/host/activities.ts'
 import type { RolloutActivities } from '../../activities/rollout/activities.ts'
 import type { ScheduleActivities } from '../../activities/schedule/activities.ts'
 import { autoscaleTaskQueue } from '../../src/domain/autoscale/settings.ts'
@@ -118,7 +119,7 @@ export async function runWorkers(
   env: TestWorkflowEnvironment,
   work: {
     readonly control?: Partial<
-      ControlActivities & CertificateActivities & ScheduleActivities & RolloutActivities
+      ControlActivities & CertificateActivities & ScheduleActivities & RolloutActivities & HostLossActivities
     >
     readonly autoscale?: Partial<AutoscaleActivities>
     readonly hosts?: Readonly<Record<string, Partial<HostActivities & VolumeActivities>>>

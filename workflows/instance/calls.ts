@@ -1,18 +1,20 @@
 import { proxyActivities } from '@temporalio/workflow'
 import type { ActivityOptions } from '@temporalio/workflow'
 import { HostFailure, StandByRefusal, finalHostFailures } from '../../src/domain/instance/host-work.ts'
-import type { HostActivities } from '../../src/domain/instance/host-work.ts'
+import type { HostActivities, MoveActivities } from '../../src/domain/instance/host-work.ts'
 import { HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
-import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
+import type { HostWork, MoveWork } from '../../src/domain/instance/lifecycle-effects.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
 import type { LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
 import type { WorkCalls } from '../entity-worker.ts'
-import { hostFailureOf, nodeCallOptions, patiently } from '../host-calls.ts'
+import { hostFailureOf, isNodeAway, nodeCallOptions, patiently } from '../host-calls.ts'
 import type { NodeAddress } from '../host-calls.ts'
 
 /** The longest start. The host may have to fetch an image of many gigabytes first. */
 const longestStartMs = 900_000
 const longestRemoveMs = 120_000
+/** The longest transfer to another host: a memory of many gigabytes crosses the network between them. */
+const longestFetchMs = 3_600_000
 /**
  * How much longer than the shutdown grace a stop may take: the VMM has to end, and the host has to write
  * that down.
@@ -36,24 +38,49 @@ const forOneBoot = {
   maximumAttempts: attemptsOfOneBoot,
   nonRetryableErrorTypes: [...finalHostFailures],
 }
+/** The failure of a call that an agent of an earlier version does not know. */
+const unknownCall = 'NotFoundError'
+/**
+ * A hold and a transfer have few attempts, because each may take long, and the instance waits meanwhile. What
+ * fails for good, as if the instance has a volume, is tried once.
+ */
+const forOneMove = {
+  ...patiently,
+  maximumAttempts: 3,
+  nonRetryableErrorTypes: [...finalHostFailures, unknownCall],
+}
 /**
  * Work that ends something at a host is repeated until it succeeds. If the host does not know the instance,
  * there is nothing to end, and no repeat is needed.
  */
 const untilDone = { ...patiently, nonRetryableErrorTypes: [HostFailure.UnknownInstance] }
+const untilReleased = { ...patiently, nonRetryableErrorTypes: [HostFailure.UnknownInstance, unknownCall] }
+
+const moveKinds: ReadonlySet<HostWorkKind> = new Set([
+  HostWorkKind.Hold,
+  HostWorkKind.Fetch,
+  HostWorkKind.Take,
+  HostWorkKind.Release,
+])
+
+/** Whether the work is a step of a move. It is called off as soon as it is not wanted any more. */
+export function isOfMove(work: HostWork): work is MoveWork {
+  return moveKinds.has(work.kind)
+}
 
 type WorkOf<K extends HostWorkKind> = Extract<HostWork, { readonly kind: K }>
 
-interface PlacedInstance {
+interface CalledInstance {
   readonly instanceUuid: string
-  readonly nodeId: string
+  /** The host where the instance is now. */
+  readonly nodeId: () => string
 }
-type HostAddress = PlacedInstance & NodeAddress
+type HostAddress = Pick<CalledInstance, 'instanceUuid'> & NodeAddress
 
-export function instanceCalls({ instanceUuid, nodeId }: PlacedInstance): WorkCalls<HostWork, LifecycleEvent> {
+export function instanceCalls({ instanceUuid, nodeId }: CalledInstance): WorkCalls<HostWork, LifecycleEvent> {
   return {
     perform(work, nodeAway) {
-      const at = { instanceUuid, nodeId, nodeAway }
+      const at = { instanceUuid, nodeId: nodeId(), nodeAway }
       switch (work.kind) {
         case HostWorkKind.Start:
           return start(work, at)
@@ -67,6 +94,14 @@ export function instanceCalls({ instanceUuid, nodeId }: PlacedInstance): WorkCal
           return change(work, at)
         case HostWorkKind.Remove:
           return remove(work, at)
+        case HostWorkKind.Hold:
+          return hold(work, at)
+        case HostWorkKind.Fetch:
+          return fetch(work, { instanceUuid, nodeId: work.at, nodeAway: false })
+        case HostWorkKind.Take:
+          return take(work, at)
+        case HostWorkKind.Release:
+          return release(work, at)
         default:
           return work satisfies never
       }
@@ -132,11 +167,55 @@ async function stop(work: WorkOf<'stop'>, at: HostAddress): Promise<readonly Lif
   return exit === undefined ? [absent] : [{ kind: EventKind.Exited, exit }, absent]
 }
 
-function hostFor(work: HostWork, at: HostAddress, options: ActivityOptions): HostActivities {
-  return proxyActivities<HostActivities>({ ...nodeCallOptions(at, nameOfWork(work)), ...options })
+async function hold(work: WorkOf<'hold'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
+  const host = hostFor(work, at, { startToCloseTimeout: longestRemoveMs, retry: forOneMove })
+  const { atMs, held: boot, permit, to } = work
+  const { instanceUuid } = at
+  const result = await host.holdInstance({ instanceUuid, boot, ...(permit !== undefined && { permit }), to })
+  if (!result.held) return [{ kind: EventKind.MoveFailed, atMs, why: notHeld }]
+  return [{ kind: EventKind.Held, atMs, port: result.port }]
 }
 
-function nameOfWork(work: HostWork): string {
+/**
+ * Only the old host waits for a host that is away, because the instance is there. A new host that takes no
+ * call ends the move.
+ */
+async function fetch(work: WorkOf<'fetch'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
+  const host = hostFor(work, at, { startToCloseTimeout: longestFetchMs, retry: forOneMove })
+  const { atMs, held: boot, permit, from } = work
+  const { instanceUuid } = at
+  try {
+    const called = { instanceUuid, boot, ...(permit !== undefined && { permit }), from }
+    const result = await host.fetchInstance(called)
+    const without = result.memory === 'unfit' ? { withoutMemory: result.why } : {}
+    return [{ kind: EventKind.Fetched, atMs, ...without }]
+  } catch (error) {
+    if (!isNodeAway(error)) throw error
+    return [{ kind: EventKind.MoveFailed, atMs, why: `host ${at.nodeId} takes no work` }]
+  }
+}
+
+async function take(work: WorkOf<'take'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
+  const host = hostFor(work, at, { startToCloseTimeout: longestRemoveMs, retry: untilDone })
+  await host.takeInstance({ instanceUuid: at.instanceUuid })
+  return [{ kind: EventKind.Taken, atMs: work.atMs }]
+}
+
+async function release(work: WorkOf<'release'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
+  const host = hostFor(work, at, { startToCloseTimeout: longestRemoveMs, retry: untilReleased })
+  await host.releaseInstance({ instanceUuid: at.instanceUuid })
+  return [{ kind: EventKind.Released, atMs: work.atMs }]
+}
+
+const notHeld = 'it was woken before its host could hold it'
+
+function hostFor(work: HostWork, at: HostAddress, options: ActivityOptions): HostActivities & MoveActivities {
+  const called = { ...nodeCallOptions(at, nameOfWork(work)), ...options }
+  return proxyActivities<HostActivities & MoveActivities>(called)
+}
+
+export function nameOfWork(work: HostWork): string {
+  if (isOfMove(work)) return `${work.kind} it for the move of ${work.atMs}`
   if (work.kind === HostWorkKind.Remove) return 'remove'
   if (work.kind === HostWorkKind.StandBy) {
     return `stand by after boot ${work.boot}, permit ${work.permit}, idle period ${work.epoch}`
@@ -147,12 +226,24 @@ function nameOfWork(work: HostWork): string {
 }
 
 function eventOfFailure(work: HostWork, error: unknown): LifecycleEvent | undefined {
-  const { failure, message = 'the host failed' } = hostFailureOf(error)
+  const { failure, type, message = 'the host failed' } = hostFailureOf(error)
+  const isTry = work.kind === HostWorkKind.Hold || work.kind === HostWorkKind.Fetch
+  if (isTry)
+    return { kind: EventKind.MoveFailed, atMs: work.atMs, why: type === unknownCall ? tooOld : message }
+  // A host of an earlier version holds nothing.
+  if (work.kind === HostWorkKind.Release && type === unknownCall)
+    return { kind: EventKind.Released, atMs: work.atMs }
   if (work.kind === HostWorkKind.Start) {
     return { kind: EventKind.StartFailed, boot: work.boot, failure, message }
   }
+  if (work.kind === HostWorkKind.StandBy && work.hold !== undefined && failure === HostFailure.BootFailed) {
+    const { boot, epoch } = work
+    return { kind: EventKind.StandByRefused, boot, epoch, reason: StandByRefusal.CanNotMove }
+  }
   return failure === HostFailure.UnknownInstance ? unknownTo[work.kind](work as never) : undefined
 }
+
+const tooOld = 'one of its hosts has a version of Roost that moves no instances'
 
 /**
  * The events if the host does not know the instance. There is nothing then that could end, sleep or drain.
@@ -173,4 +264,9 @@ const unknownTo = {
     epoch,
     reason: StandByRefusal.NotRunning,
   }),
-} satisfies { readonly [K in Exclude<HostWorkKind, 'start'>]: (work: WorkOf<K>) => LifecycleEvent }
+  // The workflow alone knows whose the instance is. A host that lost it says so by an event.
+  [HostWorkKind.Take]: ({ atMs }) => ({ kind: EventKind.Taken, atMs }),
+  [HostWorkKind.Release]: ({ atMs }) => ({ kind: EventKind.Released, atMs }),
+} satisfies {
+  readonly [K in Exclude<HostWorkKind, 'start' | 'hold' | 'fetch'>]: (work: WorkOf<K>) => LifecycleEvent
+}

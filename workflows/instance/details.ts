@@ -3,6 +3,7 @@ import { Deletion, StartOrigin } from '../../src/domain/instance/lifecycle-state
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
 import { isRenewal } from '../../src/domain/instance/lifecycle-change.ts'
 import { problemFreeAtMs } from '../../src/domain/instance/lifecycle-moves.ts'
+import { moveWords } from '../../src/domain/instance/move-words.ts'
 import { speaksAgainstStandby } from '../../src/domain/instance/lifecycle-projection.ts'
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import { standbyDueAtMs, wakePatienceMs } from '../../src/domain/instance/lifecycle-standby.ts'
@@ -10,7 +11,13 @@ import { standbyDueAtMs, wakePatienceMs } from '../../src/domain/instance/lifecy
 /** What the Web UI shows of an instance: its state, why it is in it, and what comes next. */
 export function instanceDetails(
   life: Lifecycle,
-  of: { readonly name: string; readonly nodeId: string; readonly nodeAway: boolean },
+  of: {
+    readonly name: string
+    readonly nodeId: string
+    readonly nodeAway: boolean
+    /** What no host has enough of, while another host is looked for. */
+    readonly lack?: string | undefined
+  },
 ): string {
   const { nodeId } = of
   const lines = [
@@ -23,9 +30,20 @@ export function instanceDetails(
     `- restarts: ${life.restartCount} in all, ${life.restartAttempt} in this sequence, policy \`${life.restartPolicy}\``,
   ]
   if (life.config !== undefined) lines.push(configurationLine(life.config))
-  if (of.nodeAway) lines.push(`- **waiting for node ${nodeId}**: it takes no work at present`)
+  if (life.placing === true) lines.push(`- **host ${nodeId} is lost**: ${searchFor(of.lack)}`)
+  if (life.move !== undefined) lines.push(`- moves to host ${life.move.to.nodeId}: ${moveWords(life.move)}`)
+  else if (life.moveFailure !== undefined) lines.push(moveFailureLine(life.moveFailure))
+  if (of.nodeAway) lines.push(`- **waiting for host ${nodeId}**: it takes no work at present`)
   if (life.failure !== undefined) lines.push(`- the last try failed: ${life.failure}`)
   return lines.join('\n')
+}
+
+function searchFor(lack: string | undefined): string {
+  return lack === undefined ? 'another one is chosen' : `it waits for another one, because ${lack}`
+}
+
+function moveFailureLine({ to, atMs, why }: NonNullable<Lifecycle['moveFailure']>): string {
+  return `- it did not move to host ${to.nodeId} at ${timeOf(atMs)}: ${why}`
 }
 
 function configurationLine({ version, hostVersion }: NonNullable<Lifecycle['config']>): string {
@@ -41,7 +59,7 @@ function times(count: number): string {
 const startedBy = {
   [StartOrigin.User]: 'as asked',
   [StartOrigin.Policy]: 'again, by its restart policy',
-  [StartOrigin.Platform]: 'again, because its host had been halted',
+  [StartOrigin.Platform]: 'again, because its host was halted, cut off or lost',
   [StartOrigin.Traffic]: 'by traffic, out of standby',
 } satisfies Record<StartOrigin, string>
 
@@ -94,6 +112,7 @@ function stoppedBy(life: Lifecycle): string {
 export function whatComesNext(life: Lifecycle, nodeId: string): string {
   if (life.deletion === Deletion.Wanted) return `host ${nodeId} removes it, then its row goes`
   if (life.deletion === Deletion.Done) return 'its row goes'
+  if (life.placing === true) return 'another host is looked for'
   return plans[life.state](life, nodeId)
 }
 

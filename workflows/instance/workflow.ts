@@ -18,12 +18,14 @@ import type { Entity, EntityLoop, LoopPart } from '../entity.ts'
 import { heardEvent } from '../host-calls.ts'
 import type { HeardAs } from '../host-calls.ts'
 import { rowWrites } from '../row-writes.ts'
-import { instanceCalls } from './calls.ts'
+import { instanceCalls, isOfMove, nameOfWork } from './calls.ts'
 import { instanceDetails, whatComesNext } from './details.ts'
+import { createPlacement } from './placement.ts'
 import { keepAnswers } from './kept-answers.ts'
 import type { KeptAnswer, KeptAnswers } from './kept-answers.ts'
 import * as message from './messages.ts'
-import type { TransitionAnswer } from './messages.ts'
+import { isMoving } from '../../src/domain/instance/lifecycle-move.ts'
+import type { MoveRequest, TransitionAnswer } from './messages.ts'
 
 /** What one run of the workflow hands to the next run. It is plain JSON; times are absolute. */
 export interface CarriedInstance {
@@ -56,15 +58,25 @@ function define(
   settings: InstanceSettings,
   carried: CarriedInstance | undefined,
 ): Entity<Lifecycle, LifecycleEvent> {
-  const { instanceUuid, name, nodeId } = settings
+  const { instanceUuid, name } = settings
+  const nodeOf = (life: Lifecycle): string => life.nodeId ?? settings.nodeId
   const answers = keepAnswers(carried?.answers ?? [])
-  receive(loop, answers)
+  receive(loop, { answers, nodeOf })
+  setHandler(
+    message.hostLostSignal,
+    (lost) => {
+      if (lost.nodeId === nodeOf(loop.life)) loop.say({ kind: EventKind.HostLost, ...lost })
+    },
+    { description: 'Its host is lost: its VM has ended; may be repeated' },
+  )
   const host = createEntityWorker(loop, {
-    ...instanceCalls(settings),
+    ...instanceCalls({ instanceUuid, nodeId: () => nodeOf(loop.life) }),
     workOf: (life) => effectsOf(life).hostWork,
     goesOn: goesOnBeside,
     nodeAway: carried?.nodeAway ?? false,
+    placeOf: (life) => (life.placing === true ? nowhere : nodeOf(life)),
   })
+  const placement = createPlacement(loop, { instanceUuid, nodeOf })
   const recorder = createEntityRecorder(loop, {
     recorded: carried?.recorded ?? 0,
     async write(life, news) {
@@ -76,9 +88,9 @@ function define(
   return {
     // The call to the host and the write of the row begin in the same task. Recorded histories have them in
     // this order.
-    parts: [host, recorder, hiding],
+    parts: [host, recorder, hiding, placement],
     // `host.busy` does not count: a call to a host that never comes back may still be open.
-    isOver: (life) => effectsOf(life).deleteRow && !recorder.busy && !hiding.busy,
+    isOver: (life) => effectsOf(life).deleteRow && !recorder.busy && !hiding.busy && !placement.busy,
     nextRun: (life) =>
       continueAsNew<typeof instance>(settings, {
         life,
@@ -88,10 +100,16 @@ function define(
         news: loop.news,
       }),
     stateOf: ({ state }) => state,
-    details: (life) => instanceDetails(life, { name, nodeId, nodeAway: host.nodeAway }),
+    details: (life) =>
+      instanceDetails(life, {
+        name,
+        nodeId: nodeOf(life),
+        nodeAway: host.nodeAway,
+        lack: placement.lack,
+      }),
     due: (life) => ({
       atMs: effectsOf(life).wakeAtMs,
-      summary: whatComesNext(life, nodeId),
+      summary: whatComesNext(life, nodeOf(life)),
       event: { kind: EventKind.Tick },
     }),
     deleteRow: () => rowWrites.deleteInstanceRow({ instanceUuid }),
@@ -105,14 +123,18 @@ function define(
  * a permit. The host has no record of such an instance yet, so its next agent knows nothing of the stop, and
  * a repeat of the order would leave the permit after it. A drain is called off if the instance is to run on.
  * A drain is not called off for a stop or a removal, because the host ends the drain itself then; a call-off
- * would let traffic in again before that.
+ * would let traffic in again before that. A step of a move is called off for anything else.
  */
 function goesOnBeside(underWay: HostWork, wanted: HostWork | undefined): boolean {
+  if (isOfMove(underWay)) return wanted !== undefined && nameOfWork(wanted) === nameOfWork(underWay)
   const ends = wanted?.kind === HostWorkKind.Stop || wanted?.kind === HostWorkKind.Remove
   if (underWay.kind === HostWorkKind.Start) return !ends
   if (underWay.kind === HostWorkKind.StandBy) return !ends || underWay.boot !== 0
   return underWay.kind !== HostWorkKind.Drain || ends || wanted?.kind === HostWorkKind.Drain
 }
+
+/** The place of work while the instance has no host. No host has an empty id. */
+const nowhere = ''
 
 /** Hides the row of an instance that deletes itself, once and after its last state was written. */
 function createHiding(
@@ -142,7 +164,10 @@ function createHiding(
   }
 }
 
-function receive(loop: Loop, answers: KeptAnswers): void {
+function receive(
+  loop: Loop,
+  { answers, nodeOf }: { readonly answers: KeptAnswers; readonly nodeOf: (life: Lifecycle) => string },
+): void {
   const answer = (event: LifecycleEvent): TransitionAnswer =>
     answers.once(currentUpdateInfo()?.id, () => {
       const previousState = loop.life.state
@@ -176,6 +201,20 @@ function receive(loop: Loop, answers: KeptAnswers): void {
     ({ change, asker }) => answer({ kind: EventKind.Change, change, ...askedBy(asker) }),
     { description: 'Take over a changed configuration, and restart for it if that was asked for' },
   )
+  setHandler(
+    message.moveUpdate,
+    ({ from, to, asker }) => {
+      const { life } = loop
+      const { state, revision } = life
+      // It is there already.
+      if (nodeOf(life) === to.nodeId && life.move === undefined)
+        return { previousState: state, state, revision }
+      const why = whyNoMove(life, { from, to, nodeId: nodeOf(life) })
+      if (why !== undefined) throw ApplicationFailure.nonRetryable(why, message.moveRefusedFailure)
+      return answer({ kind: EventKind.Move, from, to, ...askedBy(asker) })
+    },
+    { description: 'Move to another host, with the memory if it has one' },
+  )
   const hear = (told: HostEvent): void => {
     const event = heardEvent(heardAs, told)
     if (event !== undefined) loop.say(event)
@@ -183,6 +222,18 @@ function receive(loop: Loop, answers: KeptAnswers): void {
   setHandler(message.hostEventSignal, hear, {
     description: 'What became of a boot, or how busy it is; may be repeated',
   })
+}
+
+/** For people. Undefined: it may move. */
+function whyNoMove(
+  life: Lifecycle,
+  { from, to, nodeId }: Omit<MoveRequest, 'asker'> & { readonly nodeId: string },
+): string | undefined {
+  const present = life.move?.to.nodeId
+  if (present !== to.nodeId && isMoving(life))
+    return `it is moving to host ${present} now; wait until that is over, and ask again`
+  if (from.nodeId !== nodeId && present !== to.nodeId) return `it is on host ${nodeId} by now; ask again`
+  return life.placing === true ? 'its host is lost, and it gets another one by itself' : undefined
 }
 
 function askedBy(asker: Asker | undefined): { readonly asker?: Asker } {

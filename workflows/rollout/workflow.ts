@@ -8,14 +8,11 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { RolloutNext } from '../../activities/rollout/activities.ts'
-import type { RolloutSettings, StoryLine } from '../../src/domain/rollout/settings.ts'
+import type { RolloutSettings } from '../../src/domain/rollout/settings.ts'
+import { continuedStory, storyText } from '../../src/domain/story.ts'
 import { stateAttribute } from '../search-attributes.ts'
 import { rolloutCalls } from './calls.ts'
 import { lookAgainSignal } from './messages.ts'
-
-/** The most lines of the story that the Web UI shows. */
-const longestStory = 50
 
 /**
  * A rollout: looks at it again and again until it is over. The row has everything, and `decideRollout` says
@@ -36,22 +33,13 @@ async function follow(settings: RolloutSettings): Promise<void> {
   for (;;) {
     hasNews = false
     const next = await rolloutCalls.continueRollout(settings.rolloutUuid)
-    const atMs = Date.now()
-    story = [...story, ...next.done.map((what) => ({ atMs, what }))].slice(-longestStory)
-    setCurrentDetails(details(settings, next, story))
+    story = continuedStory(story, next.done, Date.now())
+    const now = `**${next.phase}**: the rollout of ${settings.serviceName}: ${next.now}`
+    setCurrentDetails(storyText(now, story))
     if (next.phase !== shown) upsertSearchAttributes([{ key: stateAttribute, value: next.phase }])
     shown = next.phase
     if (next.waitMs === undefined) return
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof rollout>({ ...settings, story })
     await condition(() => hasNews, next.waitMs)
   }
-}
-
-function details(
-  { serviceName }: RolloutSettings,
-  { phase, now }: RolloutNext,
-  story: readonly StoryLine[],
-): string {
-  const lines = story.map(({ atMs, what }) => `- ${new Date(atMs).toISOString()}: ${what}`)
-  return [`**${phase}**: the rollout of ${serviceName}: ${now}`, '', ...lines].join('\n')
 }

@@ -20,19 +20,20 @@ export interface SeenHost {
  * Presents the hosts that the request names, in its order, or all of them. To an account that is not an
  * administrator's it looks as if there were no hosts. There are tens of hosts at most, so all are read.
  */
-export async function hostEntries<E>(
+export async function hostEntries<E, P>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
-  objects: readonly RequestObject<unknown>[],
-  present: (host: SeenHost) => E,
+  objects: readonly RequestObject<P>[],
+  present: (host: SeenHost, object?: RequestObject<P>) => E,
 ): Promise<readonly (E | FailedEntry)[]> {
   const hosts = call.identity.admin ? await readHosts(deps) : []
-  if (objects.length === 0) return hosts.map(present)
+  if (objects.length === 0) return hosts.map((host) => present(host))
   const byName = new Map(hosts.map((host) => [host.node.id.toLowerCase(), host]))
-  return objects.flatMap(({ target }) => {
+  return objects.flatMap((object) => {
+    const { target } = object
     if (target === undefined) return []
     const host = byName.get(target.value)
-    return host === undefined ? missingEntry(hostKind, target) : present(host)
+    return host === undefined ? missingEntry(hostKind, target) : present(host, object)
   })
 }
 

@@ -1,6 +1,7 @@
 import type { explainHosts, getHosts } from '../../contract/host/operations.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { hostState } from '../../domain/host/explanation.ts'
+import { totalOf } from '../../domain/instance/tally.ts'
 import { explanationText } from '../../explain/explanation-text.ts'
 import { hostExplanation } from '../../explain/host/explanation.ts'
 import { optionalTimestamp, timestamp } from '../timestamp.ts'
@@ -28,6 +29,15 @@ function shared({ node, instances }: SeenHost) {
     state: hostState(node),
     heard_at: timestamp(node.heartbeatAt),
     ...optionalTimestamp('cordoned_at', node.cordonedAt),
+    ...(node.drainingAt !== null && {
+      drain: {
+        since: timestamp(node.drainingAt),
+        to_move: totalOf(instances) - node.withVolume,
+        staying: node.withVolume,
+      },
+    }),
+    ...optionalTimestamp('lost_at', node.lostAt),
+    ...(node.termMs !== null && { term_ms: node.termMs }),
     labels: node.labels,
     roles: [...node.roles],
     instances,

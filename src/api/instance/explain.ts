@@ -41,7 +41,7 @@ function sourcesOf({ nodes, control, nowMs }: ApiDeps, { log }: Call): InstanceS
 }
 
 function present({ uuid, name, state, nodeId }: InstanceRow, explanation: InstanceExplanation): Entry {
-  const { now, next, failure, lease, placed, volume } = explanation
+  const { now, next, failure, lease, placed, move, volume } = explanation
   const note = instanceNote(explanation)
   const text = instanceText(explanation)
   return {
@@ -56,6 +56,7 @@ function present({ uuid, name, state, nodeId }: InstanceRow, explanation: Instan
     text: note === undefined ? text : `${note}\n${text}`,
     host: nodeId,
     ...(placed === undefined ? {} : { placed }),
+    ...(move === undefined ? {} : { move }),
     ...(lease === undefined || !phases.includes(lease.phase) ? {} : { lease: presentLease(lease) }),
     ...(volume === undefined ? {} : { volume }),
   }

@@ -16,6 +16,9 @@ import { identifierOf } from '../named-objects.ts'
 /** How many calls to workflows and hosts one request may have under way. */
 const maxConcurrentObjects = 10
 
+/** Finds named instances, in the order of the targets; undefined for each that is not to be found. */
+type Find = (targets: readonly Target[]) => Promise<readonly (InstanceRow | undefined)[]>
+
 /**
  * Does `work` with each instance that the request names, and returns the entries in the order of the request.
  * An instance that the user does not have gets the same `not found`, whether or not another user has it.
@@ -25,10 +28,11 @@ export async function forEachInstance<B, E>(
   call: Call,
   objects: readonly RequestObject<B>[],
   work: (row: InstanceRow, parameters: B, index: number) => Promise<E | FailedEntry>,
+  find: Find = (named) => findAsHostsSay(deps, call, named),
 ): Promise<readonly (E | FailedEntry)[]> {
   const targets = objects.map((object) => object.target)
   const named = targets.filter((target) => target !== undefined)
-  const rows = await findAsHostsSay(deps, call, named)
+  const rows = await find(named)
   return boundedMap(objects, maxConcurrentObjects, async (object, index) => {
     const row = rows[index]
     if (row === undefined) return missingEntry('instance', named[index]!)

@@ -1,6 +1,6 @@
 import { pendingProperties } from '../../domain/instance/change.ts'
 import { InstanceFeature } from '../../domain/instance/feature.ts'
-import { InstanceState } from '../../domain/instance/state.ts'
+import { InstanceState, isDown } from '../../domain/instance/state.ts'
 import { parseImageReference, publicImageReference } from '../../domain/image/reference.ts'
 import type { Usage } from '../../domain/instance/usage.ts'
 import { mayStandBy } from '../../domain/standby/scale-to-zero.ts'
@@ -85,10 +85,6 @@ function presentImage(image: string): string {
 export function presentUptimeMs(row: InstanceRow, nowMs: number): number {
   const current = isUp(row.state) && row.startedAt !== null ? Math.max(0, nowMs - row.startedAt.getTime()) : 0
   return row.uptimeMs + current
-}
-
-function isDown(state: InstanceState): boolean {
-  return state === InstanceState.Stopped || state === InstanceState.Standby
 }
 
 function isRunning(state: InstanceState): boolean {

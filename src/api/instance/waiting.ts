@@ -1,6 +1,6 @@
 import { requestError } from '../../contract/errors.ts'
 import { maxWaitMs } from '../../contract/limits.ts'
-import { InstanceState } from '../../domain/instance/state.ts'
+import { InstanceState, isDown } from '../../domain/instance/state.ts'
 import { findByUuids } from '../../db/instance/instances.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import { asTheirHostsSay } from './awake.ts'
@@ -89,6 +89,5 @@ export async function waitForRevision(
  */
 export function isStartOver(row: InstanceRow, revision: number): boolean {
   if (row.state === InstanceState.Running) return true
-  const isDown = row.state === InstanceState.Stopped || row.state === InstanceState.Standby
-  return isDown && row.restartNextAt === null && row.revision > revision
+  return isDown(row.state) && row.restartNextAt === null && row.revision > revision
 }

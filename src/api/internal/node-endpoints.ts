@@ -1,9 +1,10 @@
 import { Router } from '@koa/router'
 import { requestError } from '../../contract/errors.ts'
-import { idTakenText, isReportable } from '../../domain/host/api-protocol.ts'
+import { idTakenText, isReportable, removedText } from '../../domain/host/api-protocol.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import { imagesInUse, instancesOfNode, isPlacedOn, loadLaunchSpec } from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
+import { isRemovedAsLost } from '../../db/host/loss.ts'
 import { KnownAgents } from '../../db/host/known-agents.ts'
 import type { ApiDeps } from '../deps.ts'
 import { span } from '../../primitives/spans.ts'
@@ -28,7 +29,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
 
   router.put('/', joining, readBody(), async (ctx) => {
     ctx.state.route = 'internal.heartbeat'
-    const { firstSubnet } = deps.settings
+    const { firstSubnet, termMs } = deps.settings
     const hasJoined = hostBehind(ctx.req) !== undefined
     const node = { id: nodeId(ctx.params['node']), firstSubnet, joined: hasJoined }
     const heartbeat = parseHeartbeat(ctx.state.body)
@@ -41,12 +42,13 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
         'a host was refused: its id belongs to an agent with another secret',
       )
       ctx.status = 403
-      ctx.body = { message: idTakenText(node.id) }
+      const isRemoved = await isRemovedAsLost(database, node.id)
+      ctx.body = { message: isRemoved ? removedText(node.id) : idTakenText(node.id) }
       return
     }
     const mesh = heartbeat.mesh && (await meshReader.read())
     const isNews = mesh !== undefined && mesh.revision !== heartbeat.meshRevision
-    ctx.body = { ...assignment, ...(isNews && { mesh }) }
+    ctx.body = { ...assignment, ...(termMs !== undefined && { termMs }), ...(isNews && { mesh }) }
   })
 
   router.get('/instances', joined, async (ctx) => {

@@ -8,6 +8,7 @@ import { strictValidator } from '../../contract/request/validators.ts'
 import { isJsonObject } from '../../domain/json-text.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { HostReport, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
+import { termBoundsMs } from '../../domain/host/term.ts'
 import { hostAndPort, readHostAndPort } from '../../domain/host-and-port.ts'
 import { isAmongHosts } from '../../domain/host/private-address.ts'
 
@@ -48,6 +49,10 @@ const heartbeatSchema = closed({
   version: Type.String({ maxLength: 128 }),
   mesh: Type.Optional(meshSchema),
   meshRevision: Type.Optional(Type.String({ maxLength: 64 })),
+  /** Absent if its VMs do not end by themselves, and from agents of earlier versions. */
+  termMs: Type.Optional(Type.Integer({ minimum: termBoundsMs.shortest, maximum: termBoundsMs.longest })),
+  /** Absent from agents of earlier versions. */
+  loss: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
 })
 
 const registryTokenSchema = closed({ repository: Type.String({ minLength: 1, maxLength: 255 }) })

@@ -7,7 +7,8 @@ import {
   overlookNodes,
   releaseNode,
   removeNode,
-  setCordon,
+  HostUse,
+  setUse,
 } from '../../db/host/administration.ts'
 import type { NodeChange, NodeRefusal } from '../../db/host/administration.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
@@ -103,13 +104,13 @@ async function explain(deps: CliDeps, id: string, options: OutputOptions): Promi
 }
 
 async function cordon(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
-  requireDone(id, await deps.withDatabase((database) => setCordon(database, id, true)))
+  requireDone(id, await deps.withDatabase((database) => setUse(database, id, HostUse.Cordoned)))
   const text = `host ${id} cordoned: nothing new is placed there, and what it has goes on`
   answer(deps, options, { json: { id, cordoned: true }, text })
 }
 
 async function uncordon(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
-  requireDone(id, await deps.withDatabase((database) => setCordon(database, id, false)))
+  requireDone(id, await deps.withDatabase((database) => setUse(database, id, HostUse.Open)))
   const text = `host ${id} is not cordoned: new instances and volumes are placed there as long as they fit`
   answer(deps, options, { json: { id, cordoned: false }, text })
 }

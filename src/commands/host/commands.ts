@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { entriesOf, one, succeeded } from '../../client/answers.ts'
 import type { Entry } from '../../client/answers.ts'
 import { ExplainedKind } from '../../client/explanation.ts'
@@ -8,7 +9,12 @@ import type { LabelChange } from '../../domain/host/labels.ts'
 import { CommandFailure } from '../command-failure.ts'
 import { ageText, spanText } from '../output.ts'
 import type { Column } from '../output.ts'
-import { collected, queryOf, tellEach, usage } from '../session.ts'
+import { balance } from './balance-command.ts'
+import type { BalanceOptions } from './balance-command.ts'
+import { defaultBalancingMoves, maxBalancingMoves } from '../../contract/limits.ts'
+import { drain } from './drain-command.ts'
+import type { DrainOptions } from './drain-command.ts'
+import { collected, numberOption, queryOf, tellEach, usage } from '../session.ts'
 import type { CommandLine, Session } from '../session.ts'
 
 type Host = Entry<'GetHostsAnswer'>
@@ -19,29 +25,7 @@ const roles: readonly Role[] = ['gateway', 'api', 'worker']
 /** The commands for hosts. They need the token of an administrator. */
 export function addHostCommands({ program, session }: CommandLine): void {
   const host = program.command('host').description('the machines of the installation (for administrators)')
-  host
-    .command('invite')
-    .description('invite a machine, and write the command that makes it a host')
-    .option('--name <id>', 'the name of the host; default: h2, h3 and so on')
-    .option(
-      '--role <role>',
-      `what it will do besides running instances: ${roles.join(', ')}; several times`,
-      collected,
-    )
-    .action(async (options: InviteOptions) => invite(await session(), options))
-  host
-    .command('invitations [names...]')
-    .description('list the invitations with which a machine can still join')
-    .action(async (names: readonly string[]) => listInvitations(await session(), names))
-  host
-    .command('uninvite <names...>')
-    .description('take invitations back, so that no machine can join with them')
-    .action(async (names: readonly string[]) => {
-      const open = await session()
-      const body = names.map((one) => ({ name: one }))
-      const answer = await open.client.DELETE('/v1/hosts/invitations', { body })
-      tellEach(open, entriesOf(answer), (entry) => `the invitation of ${entry.name} is taken back`)
-    })
+  addInvitationCommands(host, session)
   host
     .command('list [hosts...]')
     .alias('ls')
@@ -66,6 +50,22 @@ export function addHostCommands({ program, session }: CommandLine): void {
       })
   }
   host
+    .command('drain <hosts...>')
+    .description('empty hosts: move their instances to other hosts, and wait until nothing is left to move')
+    .option('--no-wait', 'return at once; `roost host list` shows how far it is')
+    .action(async (names: readonly string[], options: DrainOptions) => drain(await session(), names, options))
+  host
+    .command('balance')
+    .description('move instances so that the hosts are more equally full, those first that bring most')
+    .option(
+      '--most <n>',
+      'move no more',
+      numberOption('--most', { min: 1, max: maxBalancingMoves }),
+      defaultBalancingMoves,
+    )
+    .option('--plan', 'say what would move, and move nothing')
+    .action(async (options: BalanceOptions) => balance(await session(), options))
+  host
     .command('label <host> <changes...>')
     .description(
       'change labels of a host: key=value sets one, and key- removes it; they are for people alone',
@@ -74,12 +74,51 @@ export function addHostCommands({ program, session }: CommandLine): void {
   host
     .command('remove <hosts...>')
     .description('remove hosts that have no instances and volumes, and lock them out')
+    .option(
+      '--lost',
+      'their machines never come back: their instances begin on other hosts, and their volumes are lost',
+    )
+    .action(async (names: readonly string[], options: RemoveOptions) =>
+      remove(await session(), names, options),
+    )
+}
+
+function addInvitationCommands(host: Command, session: CommandLine['session']): void {
+  host
+    .command('invite')
+    .description('invite a machine, and write the command that makes it a host')
+    .option('--name <id>', 'the name of the host; default: h2, h3 and so on')
+    .option(
+      '--role <role>',
+      `what it will do besides running instances: ${roles.join(', ')}; several times`,
+      collected,
+    )
+    .action(async (options: InviteOptions) => invite(await session(), options))
+  host
+    .command('invitations [names...]')
+    .description('list the invitations with which a machine can still join')
+    .action(async (names: readonly string[]) => listInvitations(await session(), names))
+  host
+    .command('uninvite <names...>')
+    .description('take invitations back, so that no machine can join with them')
     .action(async (names: readonly string[]) => {
       const open = await session()
       const body = names.map((one) => ({ name: one }))
-      const answer = await open.client.DELETE('/v1/hosts', { body })
-      tellEach(open, entriesOf(answer), (entry) => `${entry.name} is removed and locked out`)
+      const answer = await open.client.DELETE('/v1/hosts/invitations', { body })
+      tellEach(open, entriesOf(answer), (entry) => `the invitation of ${entry.name} is taken back`)
     })
+}
+
+interface RemoveOptions {
+  readonly lost?: true
+}
+
+async function remove(session: Session, names: readonly string[], { lost }: RemoveOptions): Promise<void> {
+  const body = names.map((one) => ({ name: one, ...(lost && { lost }) }))
+  const answer = await session.client.DELETE('/v1/hosts', { body })
+  const said = ({ name, lost: loss }: Entry<'DeleteHostsAnswer'>) =>
+    loss?.text ?? `${name} is removed and locked out`
+  tellEach(session, entriesOf(answer), said)
 }
 
 interface InviteOptions {
@@ -149,7 +188,7 @@ async function list(session: Session, names: readonly string[]): Promise<void> {
     { title: 'NAME', text: ({ name }) => name, shrinks: true },
     {
       title: 'STATE',
-      text: ({ state, cordoned_at: at }) => (at === undefined ? state : `${state}, cordoned`),
+      text: stateText,
     },
     { title: 'ROLES', text: ({ roles: all }) => all.join(', ') || '-' },
     { title: 'VERSION', text: ({ version }) => version },
@@ -162,6 +201,11 @@ async function list(session: Session, names: readonly string[]): Promise<void> {
   ]
   const params = { query: queryOf(names) }
   session.list(succeeded(await session.client.GET('/v1/hosts', { params })), shape)
+}
+
+function stateText({ state, cordoned_at: at, drain }: Host): string {
+  if (drain !== undefined) return `${state}, draining: ${drain.to_move} to move`
+  return at === undefined ? state : `${state}, cordoned`
 }
 
 /** The vCPUs that are promised, and how many may be until the host counts as full. */

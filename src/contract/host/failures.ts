@@ -53,6 +53,14 @@ export const hostFailures = {
     "Host '{name}' was heard of within the last {seconds} s: stop its agent first",
     true,
   ),
-  hostHasInstances: failure(ErrorCode.OperationFailed, 200, "Host '{name}' has instances: delete them first"),
-  hostHasVolumes: failure(ErrorCode.OperationFailed, 200, "Host '{name}' has volumes: delete them first"),
+  hostHasInstances: failure(
+    ErrorCode.OperationFailed,
+    200,
+    "Host '{name}' has instances: delete them first; or, if its machine never comes back, 'roost host remove --lost {name}' has them begin on other hosts",
+  ),
+  hostHasVolumes: failure(
+    ErrorCode.OperationFailed,
+    200,
+    "Host '{name}' has volumes: delete them first; or, if its machine never comes back, 'roost host remove --lost {name}' gives them up",
+  ),
 } as const

@@ -3,12 +3,16 @@ import { maxHostLabelLength, maxHostLabels } from '../../domain/host/labels.ts'
 import { noParameters } from '../fields.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
 import {
+  balanceQuery,
+  balancingMove,
   explainedHost,
+  goneHost,
   hostDetails,
   invitation,
   invitationBody,
   labelBody,
   openInvitation,
+  removalBody,
   removedHost,
 } from './responses.ts'
 
@@ -75,7 +79,7 @@ export const cordonHosts = defineOperation({
   summary: 'Place nothing new on hosts',
   description:
     'No new instance and no new volume is placed there from now on. What is there goes on, and restarts, wakes and starts ' +
-    `there as before. A second cordon changes nothing. ${forAdministrators}`,
+    `there as before. A second cordon changes nothing, and a drain is taken back. ${forAdministrators}`,
 })
 
 export const uncordonHosts = defineOperation({
@@ -85,7 +89,39 @@ export const uncordonHosts = defineOperation({
   localPath: '/v1/hosts/{object}/uncordon',
   place: 'host uncordon arguments',
   summary: 'Place new instances on hosts again',
-  description: `Takes the cordon back. It changes nothing if there is none. ${forAdministrators}`,
+  description: `Takes the cordon back, and a drain. It changes nothing if there is none. ${forAdministrators}`,
+})
+
+export const drainHosts = defineOperation({
+  ...cordon,
+  id: 'drainHosts',
+  path: '/v1/hosts/drain',
+  localPath: '/v1/hosts/{object}/drain',
+  place: 'host drain arguments',
+  summary: 'Empty hosts',
+  description:
+    'Cordons the host, and moves its instances to other hosts, some at a time, with their memory and their addresses. Those with a ' +
+    'volume stay. This goes on by itself until nothing is left on the host; then it is only cordoned. A cordon or an uncordon takes ' +
+    `it back: what has moved stays where it is. ${forAdministrators}`,
+})
+
+export const getBalance = defineOperation({
+  id: 'getBalance',
+  method: 'GET',
+  path: '/v1/balance',
+  scope: Scope.Account,
+  tokenScopes: [TokenScope.Read],
+  withinServices: false,
+  place: 'balance arguments',
+  body: noParameters,
+  query: balanceQuery,
+  dataKey: DataKey.Moves,
+  entry: balancingMove,
+  summary: 'Moves that make hosts more equally full',
+  description:
+    'In the order in which they are to be made; each counts on those before it. Nothing moves by this: `PUT /v1/instances/move` ' +
+    'does it. Empty if no move is worth its pause. Hosts that are cordoned, or not heard, take no part. For administrators; to ' +
+    'any other account it looks as if there were no hosts.',
 })
 
 export const labelHosts = defineOperation({
@@ -179,12 +215,13 @@ export const deleteHosts = defineOperation({
   tokenScopes: noScopeSuffices,
   withinServices: false,
   place: 'host removal arguments',
-  body: noParameters,
+  body: removalBody,
   query: noParameters,
   dataKey: DataKey.Hosts,
-  entry: removedHost,
+  entry: goneHost,
   summary: 'Remove hosts',
   description:
     'A host that joined is locked out within a second: nothing in the installation accepts its certificate any more. A host ' +
-    `that has instances or volumes is not removed. ${forAdministrators}`,
+    'that has instances or volumes is only removed if `lost` is true: then its machine must never come back, and if it still ' +
+    `runs, it has to be switched off. ${forAdministrators}`,
 })

@@ -6,7 +6,16 @@ import { HostState } from '../../domain/host/explanation.ts'
 import { hostLabelKey, hostLabelValue, maxHostLabels } from '../../domain/host/labels.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
 import { explanationFields } from '../explanation.ts'
-import { closed, count, optionalAll, statusSuccess, timestampField, vocabulary } from '../fields.ts'
+import {
+  closed,
+  count,
+  optionalAll,
+  statusSuccess,
+  timestampField,
+  uuidField,
+  vocabulary,
+} from '../fields.ts'
+import { defaultBalancingMoves, maxBalancingMoves } from '../limits.ts'
 
 const hostName = Type.String({ description: 'The id under which it joined.' })
 
@@ -26,7 +35,7 @@ const host = {
   name: hostName,
   state: vocabulary(
     Object.values(HostState),
-    'Whether its heartbeats come, have stopped, or an administrator released its id.',
+    'Whether its heartbeats come, have stopped, it was declared lost, or an administrator released its id.',
   ),
   heard_at: timestampField,
   cordoned_at: Type.Optional(
@@ -35,6 +44,31 @@ const host = {
       description:
         'When an administrator cordoned it; nothing new is placed there since. Absent: it is not cordoned.',
     }),
+  ),
+  drain: Type.Optional(
+    closed(
+      {
+        since: timestampField,
+        to_move: count('Instances that are to move to other hosts.'),
+        staying: count('Instances with a volume, which stay.'),
+      },
+      {
+        description:
+          'How far the host is emptied. Absent: it is not to be emptied, or nothing is left on it.',
+      },
+    ),
+  ),
+  lost_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.',
+    }),
+  ),
+  term_ms: Type.Optional(
+    count(
+      'For how long its VMs go on without an answer of the API, in milliseconds. Absent: they do not end by themselves, so it never counts as lost.',
+    ),
   ),
   labels: Type.Record(Type.String(), Type.String(), {
     description: 'What administrators noted about it. Nothing is decided by them.',
@@ -64,6 +98,37 @@ export const hostDetails = closed({
   accelerator: Type.String({ description: 'How it runs VMs: `kvm`, or `tcg`, which is slower.' }),
   subnet: Type.String({ description: 'The private network of its instances.' }),
   agent_url: Type.String({ description: 'Where its agent is reached by the other parts of the platform.' }),
+})
+
+export const balanceQuery = closed({
+  most: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxBalancingMoves,
+      description: `Most moves to return; default ${defaultBalancingMoves}.`,
+    }),
+  ),
+})
+
+const fullnessText =
+  'The share of its scarcest resource, memory or processors, that is promised to instances. More than 100: more than there is.'
+
+const fullness = (when: string) =>
+  closed(
+    {
+      host: hostName,
+      percent_before: Type.Integer({ minimum: 0, description: fullnessText }),
+      percent_after: Type.Integer({ minimum: 0, description: 'The same after the move.' }),
+    },
+    { description: when },
+  )
+
+export const balancingMove = closed({
+  status: statusSuccess,
+  uuid: uuidField,
+  name: Type.String({ description: 'The name of the instance.' }),
+  from: fullness('The host that it leaves.'),
+  to: fullness('The host where it would be.'),
 })
 
 export const explainedHost = closed({ status: statusSuccess, ...host, ...explanationFields })
@@ -122,4 +187,38 @@ export const openInvitation = closed({
   expires_at: timestampField,
 })
 
+export const removalBody = closed({
+  lost: Type.Optional(
+    Type.Boolean({
+      description:
+        'If true, its machine never comes back: it is lost at once, its instances without volumes begin on other hosts, and its volumes are lost.',
+    }),
+  ),
+})
+
 export const removedHost = closed({ status: statusSuccess, name: hostName })
+
+/** The entry of a host that was removed. */
+export const goneHost = closed({
+  status: statusSuccess,
+  name: hostName,
+  lost: Type.Optional(
+    closed(
+      {
+        moving: count('Instances that begin on other hosts.'),
+        waiting: count('Instances with volumes, which are lost with it.'),
+        volumes: count('Volumes, which are lost with it.'),
+        term_ms: Type.Optional(
+          count(
+            'Within which time its VMs end, if the machine still runs, in milliseconds. Absent: they do not.',
+          ),
+        ),
+        text: Type.String({ description: 'All of this in words.' }),
+      },
+      {
+        description:
+          'What follows if it was removed as lost. It is listed until nothing is on it any more. Absent: it is gone.',
+      },
+    ),
+  ),
+})

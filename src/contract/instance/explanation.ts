@@ -48,6 +48,12 @@ export const explainedInstance = closed({
       description: 'Why it is on that host; absent if that is not known, or if there was no other.',
     }),
   ),
+  move: Type.Optional(
+    Type.String({
+      description:
+        'What a move to another host does, or why the last one failed; absent if there is nothing to tell.',
+    }),
+  ),
   lease: Type.Optional(lease),
   volume: Type.Optional(
     closed(

@@ -37,3 +37,13 @@ export const suspendFailures = {
     true,
   ),
 } as const
+
+/** Why an instance does not move; part of the table of all failures. It is about one object. */
+export const moveFailures = {
+  notMoved: failure(
+    ErrorCode.OperationFailed,
+    200,
+    "Instance '{name}' did not move to host '{host}': {reason}",
+    true,
+  ),
+} as const

@@ -1,4 +1,4 @@
-import { TokenScope } from '../../domain/account/token-scope.ts'
+import { TokenScope, noScopeSuffices } from '../../domain/account/token-scope.ts'
 import { noParameters } from '../fields.ts'
 import { explainedInstance } from './explanation.ts'
 import {
@@ -6,6 +6,7 @@ import {
   deleteInstanceBody,
   logInstanceBody,
   logQuery,
+  moveInstanceBody,
   startInstanceBody,
   stateFilterBody,
   statusQuery,
@@ -25,6 +26,7 @@ import {
   instanceLog,
   instanceMetrics,
   instanceUsage,
+  movedInstance,
   updatedInstance,
 } from './responses.ts'
 import { DataKey, Scope, TextForm, defineOperation } from '../operation.ts'
@@ -179,6 +181,26 @@ export const suspendInstances = defineOperation({
     'Sends instances to standby now, with their memory, whatever their scale-to-zero policy says. Does not block: wait ' +
     'for the state `standby`. Requests in flight may end first; others wait, and wake the instance. A start and traffic wake ' +
     'it. Nothing happens to an instance that sleeps already; one that starts is suspended once it runs.',
+})
+
+export const moveInstances = defineOperation({
+  id: 'moveInstances',
+  method: 'PUT',
+  path: '/v1/instances/move',
+  localPath: '/v1/instances/{object}/move',
+  scope: Scope.Objects,
+  tokenScopes: noScopeSuffices,
+  withinServices: false,
+  place: 'instance move arguments',
+  body: moveInstanceBody,
+  query: noParameters,
+  dataKey: DataKey.Instances,
+  entry: movedInstance,
+  summary: 'Move instances to another host',
+  description:
+    'For administrators, who name instances of other accounts by UUID. To any other account it looks as if there were no ' +
+    'hosts. An instance that runs sleeps meanwhile, and runs on with its memory; its addresses stay. Nothing happens to one ' +
+    'that is there already, or on its way there. One with a volume does not move.',
 })
 
 export const waitInstances = defineOperation({

@@ -246,6 +246,23 @@ export const suspendInstanceBody = closed({
   ),
 })
 
+/** The longest name of a host. A host that joins has one label of DNS; the first one may have more. */
+const maxHostIdLength = 253
+
+export const moveInstanceBody = closed({
+  host: Type.String({
+    minLength: 1,
+    maxLength: maxHostIdLength,
+    description: 'The host where the instances are to be.',
+  }),
+  wait_timeout_ms: Type.Optional(
+    Type.Integer({
+      ...waitBounds,
+      description: `How long to wait until the move is over; 0, the default, does not wait, -1 waits ${longestWait}.`,
+    }),
+  ),
+})
+
 const awaited = {
   state: Type.Optional(vocabulary(instanceStates, 'The state to wait for; default running.')),
 }

@@ -35,6 +35,12 @@ export const createdInstance = closed({
 
 export const deletedInstance = closed({ ...identified, previous_state: stateField })
 export const changedInstance = closed({ ...identified, state: stateField, previous_state: stateField })
+export const movedInstance = closed({
+  ...identified,
+  state: stateField,
+  host: Type.String({ description: 'The host on which the instance is.' }),
+  is_moving: Type.Boolean({ description: 'The move is not over.' }),
+})
 const propertyName = vocabulary(changeableProperties, 'A property.')
 
 export const updatedInstance = closed({

@@ -6,10 +6,10 @@ import type { AutoscaleConfiguration } from '../../domain/autoscale/policy.ts'
 import type { AutoscaleSettings } from '../../domain/autoscale/settings.ts'
 import { AskerKind } from '../../domain/event/asker.ts'
 import type { Asker } from '../../domain/event/asker.ts'
-import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { InstanceSettings } from '../../domain/instance/settings.ts'
 import { autoscaleSettings, selectAutoscaleSettings } from './settings.ts'
 import type { Database } from '../database.ts'
+import { isLive } from '../host/live.ts'
 import { instanceColumns } from '../instance/row.ts'
 import type { InstanceRow } from '../instance/row.ts'
 import { workflowSettings } from '../instance/settings.ts'
@@ -229,8 +229,11 @@ function memberColumns(eb: ExpressionBuilder<Tables, 'instances' | 'nodes'>) {
     'instances.restartAttempt',
     ms('restartNextAt'),
     'instances.failure',
-    eb('nodes.heartbeatAt', '<', ago(nodeSilentAfterMs)),
-    eb.fn.coalesce(eb('nodes.heartbeatAt', '<', goneBefore), eb.lit(false)),
+    eb.not(isLive(eb)),
+    eb.or([
+      eb('nodes.lostAt', 'is not', null),
+      eb.fn.coalesce(eb('nodes.heartbeatAt', '<', goneBefore), eb.lit(false)),
+    ]),
   ] as const
 }
 

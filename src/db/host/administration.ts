@@ -2,6 +2,7 @@ import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { HostRole } from '../../domain/host/role.ts'
 import type { HostLabels } from '../../domain/host/labels.ts'
 import type { StateCounts } from '../../domain/instance/tally.ts'
+import { isLive } from './live.ts'
 import { heldFootprintMb, promisedFootprintMb, promisedVcpus } from './memory.ts'
 import type { Database } from '../database.ts'
 import { anyOf } from '../sql/lists.ts'
@@ -31,6 +32,8 @@ export interface NodeOverview {
   readonly subnet: string
   /** The number of instances, including those that are being deleted. */
   readonly instances: number
+  /** The number of instances with a volume that are not being deleted. */
+  readonly withVolume: number
   /** The number of volumes, including those that are being deleted. */
   readonly volumes: number
   /** The size of all volumes of the host together. */
@@ -39,6 +42,14 @@ export interface NodeOverview {
   readonly volumeMb: number
   readonly heartbeatAt: Date
   readonly live: boolean
+  /** Since when it is to be emptied. Null: it is not. */
+  readonly drainingAt: Date | null
+  /** For how long its VMs may go on without an answer of the API. Null: they do not end by themselves. */
+  readonly termMs: number | null
+  /** When it was declared lost. Null: it is not. */
+  readonly lostAt: Date | null
+  /** When an administrator removed it as lost; the row goes once nothing is on it. Null: nobody did. */
+  readonly removedAt: Date | null
   /** Whether an administrator released the id. The next agent that joins under the id becomes this host. */
   readonly released: boolean
   /** When an administrator cordoned the host. Null: new instances and volumes may be placed there. */
@@ -78,7 +89,11 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
       'subnet',
       'volumeMb',
       'heartbeatAt',
+      'termMs',
+      'lostAt',
+      'removedAt',
       'cordonedAt',
+      'drainingAt',
       'labels',
       heldFootprintMb(eb).as('usedMemoryMb'),
       promisedFootprintMb(eb).as('promisedMemoryMb'),
@@ -90,10 +105,19 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
         .$asScalar()
         .$notNull()
         .as('instances'),
+      eb
+        .selectFrom('instances')
+        .whereRef('nodeId', '=', 'nodes.id')
+        .where('volumeUuid', 'is not', null)
+        .where('deletedAt', 'is', null)
+        .select((of) => of.fn.countAll<number>().as('count'))
+        .$asScalar()
+        .$notNull()
+        .as('withVolume'),
       'joinedHosts.roles',
       eb.ref('kept.volumes').$notNull().as('volumes'),
       eb.ref('kept.promisedMb').$notNull().as('promisedMb'),
-      eb('heartbeatAt', '>', ago(nodeSilentAfterMs)).$castTo<boolean>().as('live'),
+      isLive(eb).$castTo<boolean>().as('live'),
       eb('agentSecret', '=', releasedSecret).$castTo<boolean>().as('released'),
     ])
     .orderBy('id')
@@ -101,23 +125,31 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
   return rows.map((row) => ({ ...row, roles: row.roles ?? [] }))
 }
 
-/** The time of a silent host's last heartbeat. Undefined if the host is live or not known. */
-export async function silentSinceOf(database: Database, nodeId: string): Promise<Date | undefined> {
-  return (await silentHosts(database, [nodeId])).get(nodeId)
+/** Since when a host is not live. */
+export interface Absence {
+  /** The time of its last heartbeat. */
+  readonly heardAt: Date
+  /** When it was declared lost. Null: it is only silent. */
+  readonly lostAt: Date | null
 }
 
-/** The time of the last heartbeat of each of these hosts that is silent, by id. */
-export async function silentHosts(
+/** Undefined if the host is live or not known. */
+export async function absenceOf(database: Database, nodeId: string): Promise<Absence | undefined> {
+  return (await absentHosts(database, [nodeId])).get(nodeId)
+}
+
+/** Those of these hosts that are not live, by id. */
+export async function absentHosts(
   { db }: Database,
   nodeIds: readonly string[],
-): Promise<ReadonlyMap<string, Date>> {
+): Promise<ReadonlyMap<string, Absence>> {
   const nodes = await db
     .selectFrom('nodes')
-    .select(['id', 'heartbeatAt'])
+    .select(['id', 'heartbeatAt as heardAt', 'lostAt'])
     .where('id', '=', anyOf(nodeIds))
-    .where('heartbeatAt', '<=', ago(nodeSilentAfterMs))
+    .where((eb) => eb.not(isLive(eb)))
     .execute()
-  return new Map(nodes.map(({ id, heartbeatAt }) => [id, heartbeatAt]))
+  return new Map(nodes.map(({ id, ...absence }) => [id, absence]))
 }
 
 /** How many instances each host has in each state, by the host's id, without those that are being deleted. */
@@ -186,24 +218,35 @@ export async function releaseNode(database: Database, nodeId: string): Promise<N
     .set({ agentSecret: releasedSecret })
     .where('id', '=', nodeId)
     .where('heartbeatAt', '<=', ago(nodeSilentAfterMs))
+    .where('removedAt', 'is', null)
     .returning('id')
     .executeTakeFirst()
   return released ? { ok: true } : refused(database, nodeId)
 }
 
 /**
- * Says whether new instances and volumes may be placed on the host. Those that it has go on, restart, wake
- * and start there in both cases. When this returns after a cordon, no placement is under way there that is
- * not committed. Idempotent: a second cordon keeps the time of the first.
+ * What an administrator lets a host have. `Open`: new instances and volumes may be placed there. `Cordoned`:
+ * none, and what it has goes on, restarts, wakes and starts there as before. `Draining`: the same, and its
+ * instances move to other hosts.
  */
-export async function setCordon(
+export const HostUse = { Open: 'open', Cordoned: 'cordoned', Draining: 'draining' } as const
+export type HostUse = (typeof HostUse)[keyof typeof HostUse]
+
+/**
+ * Sets it. When this returns after a cordon, no placement is under way there that is not committed.
+ * Idempotent: a second cordon or drain keeps the time of the first. A cordon takes a drain back.
+ */
+export async function setUse(
   { db }: Database,
   nodeId: string,
-  isCordoned: boolean,
+  use: HostUse,
 ): Promise<{ readonly ok: true } | { readonly ok: false; readonly refusal: 'unknown' }> {
   const changed = await db
     .updateTable('nodes')
-    .set((eb) => ({ cordonedAt: isCordoned ? eb.fn.coalesce('cordonedAt', now) : null }))
+    .set((eb) => ({
+      cordonedAt: use === HostUse.Open ? null : eb.fn.coalesce('cordonedAt', now),
+      drainingAt: use === HostUse.Draining ? eb.fn.coalesce('drainingAt', now) : null,
+    }))
     .where('id', '=', nodeId)
     .returning('id')
     .executeTakeFirst()

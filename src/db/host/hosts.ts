@@ -12,6 +12,7 @@ import { ago, now } from '../sql/time.ts'
 import { sameSecret } from '../same-secret.ts'
 import { SecretBoxError } from '../secret-box.ts'
 import type { SecretBox } from '../secret-box.ts'
+import { isLive } from './live.ts'
 import type { KnownAgents } from './known-agents.ts'
 
 /** A host, and how its agent is reached. */
@@ -52,16 +53,16 @@ interface NewNode {
 
 type HeardNode = NewNode & { readonly joined?: boolean }
 
-type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
+type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret' | 'loss' | 'removedAt'>
 
 /**
  * Notes that the host is alive. The first call gives the host a network of its own: `firstSubnet`, or the
  * next one that no host has and that the host's machine does not use otherwise. The network never changes
  * afterwards, and the id belongs to the agent with this secret from then on. Returns undefined and changes
- * nothing if the host with this id has another secret. Throws if all networks are taken. With `joined`, the
- * heartbeat is that of a machine that joined; one that was removed meanwhile is refused, too. One that has a
- * role is cordoned from its first heartbeat on. With `known`, the heartbeats after the first need one
- * statement each.
+ * nothing if the host with this id has another secret, or if it was removed as lost. Throws if all networks
+ * are taken. With `joined`, the heartbeat is that of a machine that joined; one that was removed meanwhile is
+ * refused, too. One that has a role is cordoned from its first heartbeat on. With `known`, the heartbeats
+ * after the first need one statement each.
  */
 export async function recordHeartbeat(
   deps: NodesDeps & { readonly known?: KnownAgents },
@@ -78,8 +79,8 @@ export async function recordHeartbeat(
 }
 
 /**
- * Notes a heartbeat if the row still has this sealed secret. Otherwise, or if the host joined and was
- * removed, returns undefined and changes nothing.
+ * Notes a heartbeat if the row still has this sealed secret. Otherwise, or if the host is lost, or joined and
+ * was removed, returns undefined and changes nothing.
  */
 async function hearKnown(
   { db }: Database,
@@ -92,13 +93,18 @@ async function hearKnown(
     .set((eb) => heardColumns(eb, heartbeat))
     .where('id', '=', node.id)
     .where('agentSecret', '=', sealed)
+    .where('removedAt', 'is', null)
+    // That a lost host has cleared up, or has another term, has to outlive a crash of the server. So both
+    // take the other way.
+    .where('lostAt', 'is', null)
+    .where('termMs', 'is not distinct from', heartbeat.termMs ?? null)
     .$if(node.joined === true, (query) => query.where((eb) => eb.exists(joined)))
-    .returning('subnet')
+    .returning(['subnet', 'loss'])
     // The commit waits for no disk. If the server crashes within a second, the heartbeat is lost; but the
     // next one is due by then and has all of it, except what only full heartbeats have.
     .$if(heartbeat.imageBytes === undefined, (query) => query.returning(commitsLate))
     .executeTakeFirst()
-  return stored && { nodeId: node.id, subnet: stored.subnet }
+  return stored && { nodeId: node.id, subnet: stored.subnet, loss: stored.loss }
 }
 
 /** Has the statement's own transaction commit without a wait for the disk. */
@@ -120,6 +126,7 @@ async function hearAny(
     const stored =
       (await storedNode(db, node.id)) ??
       (await addNode(db, node, { heartbeat, sealed, isCordoned: roles.length > 0 }))
+    if (stored.removedAt !== null) return undefined
     const isReleased = stored.agentSecret === releasedSecret
     if (!isReleased && !isSealed(deps, node.id, { sealed: stored.agentSecret, secret })) return undefined
     const agentSecret = isReleased ? sealed : stored.agentSecret
@@ -128,11 +135,11 @@ async function hearAny(
       .set((eb) => ({ agentSecret, ...heardColumns(eb, heartbeat) }))
       .where('id', '=', node.id)
       .execute()
-    return { agentSecret, subnet: stored.subnet }
+    return { agentSecret, subnet: stored.subnet, loss: stored.loss }
   })
   if (heard === undefined) return undefined
   deps.known?.remember(node.id, { secret, sealed: heard.agentSecret })
-  return { nodeId: node.id, subnet: heard.subnet }
+  return { nodeId: node.id, subnet: heard.subnet, loss: heard.loss }
 }
 
 /**
@@ -158,6 +165,7 @@ function ownKey(eb: ExpressionBuilder<Tables, 'nodes'>, key: string) {
 /** What every heartbeat writes. */
 function heardColumns(eb: ExpressionBuilder<Tables, 'nodes'>, heartbeat: NodeHeartbeat) {
   const { agentUrl, accelerator, memoryMb, cpus = null, volumeMb, imageBytes, version, mesh } = heartbeat
+  const { termMs = null, loss } = heartbeat
   return {
     agentUrl,
     accelerator,
@@ -175,6 +183,11 @@ function heardColumns(eb: ExpressionBuilder<Tables, 'nodes'>, heartbeat: NodeHea
       .else(now)
       .end(),
     heartbeatAt: now,
+    termMs,
+    // A lost host has cleared up once it tells the number of its loss. One that tells none stays lost.
+    ...(loss !== undefined && {
+      lostAt: eb.case().when('loss', '=', loss).then(null).else(eb.ref('lostAt')).end(),
+    }),
   }
 }
 
@@ -191,7 +204,7 @@ async function keptRoles(db: Db, hostId: string): Promise<readonly HostRole[] | 
 async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefined> {
   return db
     .selectFrom('nodes')
-    .select(['subnet', 'agentSecret'])
+    .select(['subnet', 'agentSecret', 'loss', 'removedAt'])
     .where('id', '=', nodeId)
     .forUpdate()
     .executeTakeFirst()
@@ -208,8 +221,11 @@ async function addNode(
   const added = await storedNode(db, node.id)
   if (added) return added
   const nodes = await db.selectFrom('nodes').select('subnet').execute()
+  // An instance that moved keeps its address, even after the host with that network was removed.
+  const moved = await db.selectFrom('instances').select('privateIp').where('seatIp', 'is not', null).execute()
   const subnet = freeSubnet(node.firstSubnet, [
     ...nodes.map((other) => other.subnet),
+    ...moved.map(({ privateIp }) => `${privateIp}/32`),
     ...heartbeat.occupiedSubnets,
   ])
   if (subnet === undefined)
@@ -226,7 +242,7 @@ async function addNode(
       ...(isCordoned && { cordonedAt: now }),
     })
     .execute()
-  return { subnet, agentSecret: sealed }
+  return { subnet, agentSecret: sealed, loss: 0, removedAt: null }
 }
 
 /** Whether this is the secret with which the host with this id joined. */
@@ -235,6 +251,7 @@ export async function isNodeSecret(deps: NodesDeps, nodeId: string, secret: stri
     .selectFrom('nodes')
     .select('agentSecret')
     .where('id', '=', nodeId)
+    .where('removedAt', 'is', null)
     .executeTakeFirst()
   return stored !== undefined && isSealed(deps, nodeId, { sealed: stored.agentSecret, secret })
 }
@@ -277,7 +294,7 @@ async function readNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
   const rows = await deps.database.db
     .selectFrom('nodes')
     .select(recordColumns)
-    .select((eb) => eb('heartbeatAt', '>', ago(nodeSilentAfterMs)).$castTo<boolean>().as('live'))
+    .select((eb) => isLive(eb).$castTo<boolean>().as('live'))
     .orderBy('id')
     .execute()
   return rows.map((row) => ({
@@ -289,22 +306,26 @@ async function readNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
   }))
 }
 
-/** How long ago the API heard of a host. */
+/** How long ago the API heard of a host, and whether and how often it was lost. */
 export interface HeartbeatAge {
   readonly id: string
   readonly ageSeconds: number
+  readonly isLost: boolean
+  readonly losses: number
 }
 
 /** All hosts by id, without their secrets. */
 export async function heartbeatAges({ db }: Database): Promise<readonly HeartbeatAge[]> {
   const rows = await db
     .selectFrom('nodes')
-    .select(['id', 'heartbeatAt', now.as('readAt')])
+    .select(['id', 'heartbeatAt', 'lostAt', 'loss', now.as('readAt')])
     .orderBy('id')
     .execute()
-  return rows.map(({ id, heartbeatAt, readAt }) => ({
+  return rows.map(({ id, heartbeatAt, lostAt, loss, readAt }) => ({
     id,
     ageSeconds: (readAt.getTime() - heartbeatAt.getTime()) / 1_000,
+    isLost: lostAt !== null,
+    losses: loss,
   }))
 }
 

@@ -22,7 +22,7 @@ export async function loadLaunchSpec(
     .executeTakeFirst()
   if (!row) return undefined
   const { uuid, name, userUuid, image, imageQuotaMb, memoryMb, vcpus, args, privateIp, mac, state } = row
-  const { configVersion } = row
+  const { configVersion, seatIp } = row
   const spec = {
     uuid,
     name,
@@ -37,6 +37,7 @@ export async function loadLaunchSpec(
     env: openEnv(deps.secretBox, row),
     scaleToZero: scaleToZeroOf(row),
     ...(configVersion > 0 && { configVersion }),
+    ...(seatIp !== null && { seatIp }),
   }
   const volume = launchVolume(row)
   return { ...spec, ...(args !== null && { args }), ...(volume && { volume }) }
@@ -51,6 +52,7 @@ const launchColumns = [
   'vcpus',
   'args',
   'privateIp',
+  'seatIp',
   'mac',
   'instances.state',
   'envSealed',
@@ -87,14 +89,23 @@ export async function instancesOfNode({ db }: Database, nodeId: string): Promise
 }
 
 /**
- * `<repository>@sha256:<hex>` of every instance on the host: the images that its image store has to keep.
+ * `<repository>@sha256:<hex>` of every instance that is on the host or moves there: the images that it may
+ * pull.
  */
 export async function imagesInUse({ db }: Database, nodeId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('instances')
     .select('image')
-    .distinct()
     .where('nodeId', '=', nodeId)
+    .union(
+      db
+        .selectFrom('instances')
+        .select('image')
+        .where('move', 'is not', null)
+        // A move that is over has no step.
+        .where((eb) => eb(eb.ref('move', '->>').key('step'), 'is not', null))
+        .where((eb) => eb(eb.ref('move', '->>').key('to').key('nodeId'), '=', nodeId)),
+    )
     .orderBy('image')
     .execute()
   return rows.map(({ image }) => image)

@@ -8,21 +8,25 @@ import type { Database } from '../database.ts'
 /**
  * The mesh of the installation: the hosts that take part, the oldest first. A host that did not join by an
  * invitation is the control plane's machine, which has a gateway. Others have one if it is their role.
+ *
+ * A host has its own network, and single addresses of other hosts' networks: those of the instances that have
+ * moved there. So every host hears of a move by the next revision of the mesh.
  */
 export async function readMesh({ db }: Database): Promise<ToldMesh> {
   const rows = await db
     .selectFrom('nodes')
     .leftJoin('joinedHosts', 'joinedHosts.hostId', 'nodes.id')
-    .select(['nodes.subnet', 'nodes.meshKey', 'nodes.meshEndpoint', 'joinedHosts.roles'])
+    .select(['nodes.id', 'nodes.subnet', 'nodes.meshKey', 'nodes.meshEndpoint', 'joinedHosts.roles'])
     .where('nodes.meshKey', 'is not', null)
     .orderBy('nodes.createdAt')
     .execute()
   const sound = withoutRepeatedKeys(rows)
-  const machines = sound.map(({ subnet, meshKey, meshEndpoint }): MeshMachine => ({
+  const seated = await seatedAddresses(db)
+  const machines = sound.map(({ id, subnet, meshKey, meshEndpoint }): MeshMachine => ({
     address: privateAddress(subnet, hostAddressIndex),
     publicKey: meshKey ?? '',
     ...(meshEndpoint !== null && { endpoint: meshEndpoint }),
-    networks: [subnet],
+    networks: [subnet, ...(seated.get(id) ?? []).map((ip) => `${ip}/32`)],
   }))
   const isGateway = ({ roles }: (typeof rows)[number]) =>
     roles === null || hasPart(roles, PlatformPart.Gateway)
@@ -33,6 +37,20 @@ export async function readMesh({ db }: Database): Promise<ToldMesh> {
   const told = { machines, gateways, gatewayHosts: await gatewayHostsOf(db), controlMachines }
   const revision = createHash('sha256').update(JSON.stringify(told)).digest('hex')
   return { revision, ...told }
+}
+
+/** The addresses of instances with a seat, by host and sorted. Few instances have one. */
+async function seatedAddresses(db: Database['db']): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await db
+    .selectFrom('nodes')
+    .innerJoin('instances', 'instances.nodeId', 'nodes.id')
+    .select(['nodes.id', 'instances.privateIp'])
+    .where('nodes.meshKey', 'is not', null)
+    .where('instances.seatIp', 'is not', null)
+    .where('instances.deletedAt', 'is', null)
+    .execute()
+  const byHost = Map.groupBy(rows, ({ id }) => id)
+  return new Map([...byHost].map(([id, found]) => [id, found.map(({ privateIp }) => privateIp).toSorted()]))
 }
 
 /** The hosts that joined with a gateway, whether or not they take part in the mesh yet. */

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
-import { nodeSilentAfterMs, placementSilentAfterMs } from '../../domain/host/api-protocol.ts'
+import { placementSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
+import { isLive } from '../host/live.ts'
 import { footprintSum, promisedFootprintMb, readMemoryRoom } from '../host/memory.ts'
 import { Refused } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
@@ -48,7 +49,7 @@ export async function openHosts(db: Db, { only }: CandidatesWanted): Promise<rea
 }
 
 function isOpen(eb: ExpressionBuilder<Tables, 'nodes'>) {
-  return eb.and([eb('heartbeatAt', '>', ago(nodeSilentAfterMs)), eb('cordonedAt', 'is', null)])
+  return eb.and([isLive(eb), eb('cordonedAt', 'is', null)])
 }
 
 async function closedHost(
@@ -73,7 +74,7 @@ async function hasLiveCordoned(db: Db, nodeId?: string): Promise<boolean> {
   const cordoned = await db
     .selectFrom('nodes')
     .select('id')
-    .where('heartbeatAt', '>', ago(nodeSilentAfterMs))
+    .where(isLive)
     .where('cordonedAt', 'is not', null)
     .$if(nodeId !== undefined, (query) => query.where('id', '=', nodeId!))
     .executeTakeFirst()

@@ -158,8 +158,15 @@ function refusalOf(
   return { kind: 'no-volume-room', sizeMb: wish.volumeMb ?? 0, count, roomiestMb: Math.max(0, ...free) }
 }
 
-/** The next `count` free addresses after the last one that was given out. Undefined if fewer are free. */
-async function takeAddresses(db: Db, node: Candidate, count: number): Promise<readonly string[] | undefined> {
+/**
+ * The next `count` free addresses after the last one that was given out. Undefined if fewer are free. The
+ * host is held.
+ */
+export async function takeAddresses(
+  db: Db,
+  node: Candidate,
+  count: number,
+): Promise<readonly string[] | undefined> {
   const free: { readonly index: number; readonly address: string }[] = []
   const all = addressesPerSubnet(node.subnet)
   let from = node.nextAddress
@@ -185,16 +192,29 @@ async function takeAddresses(db: Db, node: Candidate, count: number): Promise<re
   return chosen.map(({ address }) => address)
 }
 
+/**
+ * Those of the host's addresses that an instance has: one there, as its own address or as its seat, or one
+ * that moved to another host and kept its address.
+ */
 async function takenAddresses(
   db: Db,
   node: Candidate,
   addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await db
-    .selectFrom('instances')
-    .select('privateIp')
-    .where('nodeId', '=', node.id)
+  const own = db.selectFrom('instances').where('nodeId', '=', node.id)
+  const rows = await own
     .where('privateIp', '=', anyOf(addresses))
+    .select('privateIp as address')
+    .unionAll(
+      own.where('seatIp', '=', anyOf(addresses)).select((eb) => eb.ref('seatIp').$notNull().as('address')),
+    )
+    .unionAll(
+      db
+        .selectFrom('instances')
+        .where('seatIp', 'is not', null)
+        .where('privateIp', '=', anyOf(addresses))
+        .select('privateIp as address'),
+    )
     .execute()
-  return new Set(rows.map((row) => row.privateIp))
+  return new Set(rows.map(({ address }) => address))
 }

@@ -4,6 +4,7 @@ import { InstanceState } from '../../domain/instance/state.ts'
 import type { News } from '../../domain/event/news.ts'
 import type { Database } from '../database.ts'
 import { insertNewsOfChanged } from '../event/write.ts'
+import { json } from '../postgres-client.ts'
 import type { Tables } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
 import { countNotified } from './channel.ts'
@@ -100,6 +101,7 @@ function columnsFor(projection: InstanceProjection) {
     restarting: projection.restarting ?? false,
     standbyDisabled: projection.standbyDisabled ?? false,
     suspended: projection.suspended ?? false,
+    move: projection.move === undefined ? null : json(projection.move),
   } satisfies Record<ColumnOf<keyof InstanceProjection>, unknown>
 }
 

@@ -52,5 +52,6 @@ function projectionIn(row: InstanceRow): InstanceProjection {
     restarting: row.restarting,
     standbyDisabled: row.standbyDisabled,
     suspended: row.suspended,
+    move: row.move ?? undefined,
   } satisfies Record<keyof InstanceProjection, unknown>
 }

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import type { PlacementReason } from '../../domain/host/placement.ts'
 import type { HostFailure } from '../../domain/instance/host-work.ts'
+import type { InstanceMove } from '../../domain/instance/projection.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
 import { ScaleToZeroPolicy, defaultCooldownMs } from '../../domain/standby/scale-to-zero.ts'
@@ -63,6 +64,16 @@ export const Instance = defineEntity({
         'create index instances_deleted_index on instances (deleted_at) where deleted_at is not null',
     },
     {
+      // Their addresses are of other hosts' networks, which give them to no other instance.
+      name: 'instances_moved_index',
+      expression: 'create index instances_moved_index on instances (private_ip) where seat_ip is not null',
+    },
+    {
+      name: 'instances_arriving_index',
+      expression:
+        "create index instances_arriving_index on instances ((move -> 'to' ->> 'nodeId')) where move is not null",
+    },
+    {
       name: 'instances_untold_index',
       expression:
         'create index instances_untold_index on instances (created_at) where config_version > told_version',
@@ -82,6 +93,7 @@ export const Instance = defineEntity({
         'create unique index instances_volume_unique on instances (volume_uuid) where deleted_at is null',
     },
     { name: 'instances_address_unique', properties: ['node', 'privateIp'] },
+    { name: 'instances_seat_unique', properties: ['node', 'seatIp'] },
   ],
   properties: {
     uuid: p.uuid().primary(),
@@ -131,6 +143,11 @@ export const Instance = defineEntity({
     /** The network, the address and the hardware address of the instance's one interface. */
     networkUuid: p.uuid(),
     privateIp: p.text(),
+    /**
+     * The address of its host's network that is kept free for an instance whose own address is of another
+     * host's, because it moved. Null: its own address is of its host's network.
+     */
+    seatIp: p.text().nullable(),
     mac: p.text(),
     /** Why it was placed on its host. Null: nothing is known, or there was no other host. */
     placement: p.json<PlacementReason>().nullable(),
@@ -183,6 +200,8 @@ export const Instance = defineEntity({
     standbyDisabled: p.boolean().default(false),
     /** A user asked for the present standby, or for one that has not come yet. */
     suspended: p.boolean().default(false),
+    /** The move to another host that is under way, or the last one if it failed. */
+    move: p.json<InstanceMove>().nullable(),
     launchedVersion: p.integer().default(0),
     toldVersion: p.integer().default(0),
     restarting: p.boolean().default(false),

@@ -37,8 +37,27 @@ export const Node = defineEntity({
      * Neither a heartbeat nor a release changes it.
      */
     cordonedAt: p.datetime(3).nullable(),
+    /**
+     * Since when the host is to be emptied: its instances move to other hosts. It is cordoned then, too.
+     * Null: it is not to be emptied, or nothing is left on it. A heartbeat does not change it.
+     */
+    drainingAt: p.datetime(3).nullable(),
     /** What administrators note about the host. Neither a heartbeat nor a release changes it. */
     labels: p.json<HostLabels>().default('{}'),
+    /**
+     * The term that the host told with its last heartbeat: its VMs end that long after it at the latest,
+     * unless another heartbeat is answered. Null: they do not, so the host is never taken for lost.
+     */
+    termMs: p.integer().nullable(),
+    /** How often the host was lost. A heartbeat that tells another number renews no term. */
+    loss: p.integer().default(0),
+    /** When the host was declared lost. Null: it is not, or it has cleared up since. */
+    lostAt: p.datetime(3).nullable(),
+    /**
+     * When an administrator removed the host as lost. Its heartbeats are refused since. The row stays as long
+     * as instances or volumes are on it. Null: it was not removed.
+     */
+    removedAt: p.datetime(3).nullable(),
     /** The time of the first heartbeat since the last silence. */
     heardSince: p.datetime(3).defaultRaw('now()'),
     /**

@@ -1,9 +1,8 @@
 import { isUuid } from '../../domain/object-name.ts'
-import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { Database } from '../database.ts'
+import { isLive } from '../host/live.ts'
 import type { Db } from '../schema/tables.ts'
 import { anyOf } from '../sql/lists.ts'
-import { ago } from '../sql/time.ts'
 import { selectVolumes } from './row.ts'
 import type { VolumeRow } from './row.ts'
 
@@ -32,10 +31,7 @@ function ownedVolumes(db: Db, userName: string | undefined) {
     .innerJoin('users', 'users.uuid', 'found.userUuid')
     .innerJoin('nodes', 'nodes.id', 'found.nodeId')
     .selectAll('found')
-    .select((eb) => [
-      'users.name as userName',
-      eb('nodes.heartbeatAt', '<=', ago(nodeSilentAfterMs)).$castTo<boolean>().as('hostAway'),
-    ])
+    .select((eb) => ['users.name as userName', eb.not(isLive(eb)).$castTo<boolean>().as('hostAway')])
     .$if(userName !== undefined, (query) => query.where('users.name', '=', userName!))
     .orderBy('found.position')
 }

@@ -9,6 +9,11 @@ export const UserEventKind = {
   InstanceStop: 'instance.stop',
   /** Standby was asked for. */
   InstanceSuspend: 'instance.suspend',
+  /** A move to another host was asked for. */
+  InstanceMove: 'instance.move',
+  /** It is on another host now. */
+  InstanceMoved: 'instance.moved',
+  InstanceMoveFailed: 'instance.move-failed',
   InstanceState: 'instance.state',
   /** A start, a wake or a suspend failed, and the state stayed as it was. */
   InstanceFailure: 'instance.failure',

@@ -59,6 +59,14 @@ export interface NodeHeartbeat {
   readonly mesh?: OwnMesh
   /** The revision of the mesh that this host was told last. */
   readonly meshRevision?: string
+  /**
+   * The term of this host: all its VMs end by themselves so long after this request was sent, unless a later
+   * heartbeat is answered. Absent: they do not, because the API did not ask for it, or some began before
+   * terms existed.
+   */
+  readonly termMs?: number
+  /** After which loss this host has cleared up last; 0 if it was never lost. Absent: it has no terms. */
+  readonly loss?: number
 }
 
 /** Why a heartbeat is refused whose secret is not that of the host with this id, and what to do. */
@@ -69,12 +77,24 @@ export function idTakenText(id: string): string {
   )
 }
 
+/** Why the heartbeats of a host are refused that an administrator removed as lost, and what to do. */
+export function removedText(id: string): string {
+  return `the host '${id}' was removed as lost, and what was on it begins elsewhere: let this machine join anew under another id`
+}
+
 export interface NodeAssignment {
   readonly nodeId: string
   /** The IPv4 network of this host's instances, such as `10.64.0.0/20`; its first address is the host's. */
   readonly subnet: string
   /** The mesh, if it is another one than the host knows. */
   readonly mesh?: ToldMesh
+  /** The term that the next heartbeats should tell. Absent: none. */
+  readonly termMs?: number
+  /**
+   * How often this host was lost. If it is not the number in the heartbeat, the answer renews no term: the
+   * host first ends its VMs, removes what is not its own any more, and tells this number.
+   */
+  readonly loss?: number
 }
 
 export interface NodeInstance {
@@ -147,6 +167,11 @@ export interface LaunchSpec {
   readonly args?: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly privateIp: string
+  /**
+   * The seat of an instance that moved here and kept an address of another host's network: the address of
+   * this host's network after which the host names what it makes for the instance. Nobody uses it.
+   */
+  readonly seatIp?: string
   readonly mac: string
   readonly scaleToZero: ScaleToZero
   /** The version of all this. Absent before the first change, and from an older API: 0. */

@@ -1,5 +1,6 @@
 import { labelsText } from './labels.ts'
 import type { HostLabels } from './labels.ts'
+import { lostAfterMs } from './term.ts'
 import { footprintMb, minGuestMemoryMb } from './memory-room.ts'
 import type { Explanation } from '../instance/explanation.ts'
 import { InstanceState } from '../instance/state.ts'
@@ -13,6 +14,8 @@ export const HostState = {
   Live: 'live',
   /** It sent no heartbeat for so long that it gets no new instances. */
   Silent: 'silent',
+  /** It was silent for longer than its term, or was removed as lost: its instances begin elsewhere. */
+  Lost: 'lost',
   /** An administrator gave its id to the next host that joins under it. */
   Released: 'released',
 } as const
@@ -20,11 +23,14 @@ export type HostState = (typeof HostState)[keyof typeof HostState]
 
 export function hostState({
   live,
+  lostAt,
   released,
 }: {
   readonly live: boolean
+  readonly lostAt: Date | null
   readonly released: boolean
 }): HostState {
+  if (lostAt !== null) return HostState.Lost
   if (released) return HostState.Released
   return live ? HostState.Live : HostState.Silent
 }
@@ -34,6 +40,14 @@ export interface ExplainedHost {
   readonly id: string
   readonly state: HostState
   readonly heartbeatAtMs: number
+  /** For how long its VMs go on without an answer of the API. Absent: they do not end by themselves. */
+  readonly termMs?: number
+  /** When it was declared lost. Absent: it is not. */
+  readonly lostAtMs?: number
+  /** Present if an administrator removed it as lost. */
+  readonly isRemoved?: true
+  /** How many of its instances have a volume, and how many volumes it has. */
+  readonly withVolume?: number
   /** Its instances by their recorded state, without those that are being deleted. */
   readonly instances: StateCounts
   /** The memory that all its VMs may take together. */
@@ -44,6 +58,8 @@ export interface ExplainedHost {
   readonly promisedMemoryMb: number
   /** When an administrator cordoned it. Absent: it is not cordoned. */
   readonly cordonedAtMs?: number
+  /** Since when it is to be emptied. Absent: it is not. */
+  readonly drainingAtMs?: number
   readonly labels: HostLabels
   /** What its machine does besides running instances. */
   readonly roles: readonly HostRole[]
@@ -65,18 +81,53 @@ type Words = Pick<Explanation, 'now' | 'next'>
 
 const byState = {
   [HostState.Live]: (host) => ({ now: 'is live', next: `${placing(host)}${waking(host)}` }),
-  [HostState.Silent]: ({ id, heartbeatAtMs, cordonedAtMs }) => ({
+  [HostState.Silent]: ({ id, heartbeatAtMs, cordonedAtMs, termMs }) => ({
     now: `has been silent since ${timeOf(heartbeatAtMs)}${cordoned(cordonedAtMs)}, and this is what was recorded`,
     next:
       'nothing new is placed there, and starts, stops and deletions on it wait until it is heard again; ' +
-      `if it never comes back, \`roost admin node release ${id}\` lets another machine take its place, and ` +
+      `${countsAsLost(heartbeatAtMs, termMs)}if it never comes back, \`roost admin node release ${id}\` lets another machine take its place, and ` +
       `\`roost admin node remove ${id}\` forgets it`,
+  }),
+  [HostState.Lost]: (host) => ({
+    now: `has been lost since ${timeOf(host.lostAtMs)} and was last heard at ${timeOf(host.heartbeatAtMs)}${cordoned(host.cordonedAtMs)}, and this is what was recorded`,
+    next: afterLoss(host),
   }),
   [HostState.Released]: ({ id, instances, cordonedAtMs }) => ({
     now: `is released${cordoned(cordonedAtMs)}`,
     next: `the next host that joins under the id ${id} takes over its ${counted(totalOf(instances), 'instance')}`,
   }),
 } satisfies Record<HostState, (host: ExplainedHost) => Words>
+
+/** When a silent host counts as lost, if nobody hears it and all heartbeats could be heard. */
+function countsAsLost(heartbeatAtMs: number, termMs: number | undefined): string {
+  if (termMs === undefined) return ''
+  return (
+    `it counts as lost at about ${timeOf(heartbeatAtMs + lostAfterMs(termMs))} unless it is heard, and its instances without ` +
+    'volumes begin on other hosts then; '
+  )
+}
+
+function afterLoss({ id, withVolume = 0, isRemoved, instances }: ExplainedHost): string {
+  const moving = totalOf(instances) - withVolume
+  const parts = [
+    'nothing new is placed there',
+    ...(moving > 0
+      ? [
+          `${counted(moving, 'instance')} ${moving === 1 ? 'begins' : 'begin'} on other hosts as soon as they have room`,
+        ]
+      : []),
+    ...(withVolume > 0
+      ? [
+          `${counted(withVolume, 'instance')} with ${withVolume === 1 ? 'a volume' : 'volumes'} ` +
+            (isRemoved ? 'can only be deleted' : `${withVolume === 1 ? 'waits' : 'wait'} for it`),
+        ]
+      : []),
+  ]
+  const end = isRemoved
+    ? 'it was removed and does not come back: it is forgotten once nothing is on it'
+    : `once it is heard again, it clears up and is live; if it never comes back, \`roost host remove --lost ${id}\` gives it up`
+  return `${parts.join(', ')}; ${end}`
+}
 
 function labelled({ labels }: ExplainedHost): string {
   const text = labelsText(labels)
@@ -97,7 +148,9 @@ function cordoned(atMs: number | undefined): string {
 }
 
 /** What the cordon, or else the room that is left, means for further starts. */
-function placing({ id, memoryMb, usedMemoryMb, instances, cordonedAtMs }: ExplainedHost): string {
+function placing(host: ExplainedHost): string {
+  const { id, memoryMb, usedMemoryMb, instances, cordonedAtMs } = host
+  if (host.drainingAtMs !== undefined) return draining(host)
   if (cordonedAtMs !== undefined) {
     const count = totalOf(instances)
     const rest =
@@ -112,6 +165,24 @@ function placing({ id, memoryMb, usedMemoryMb, instances, cordonedAtMs }: Explai
   return leftMb < leastMb
     ? `no further instance starts there before others stop or sleep: the smallest needs ${leastMb} MiB, and ${leftMb} MiB are left`
     : `further instances are placed and started there as long as they fit: ${leftMb} MiB of memory are left`
+}
+
+/** What a drain does, and how it is taken back. */
+function draining({ id, instances, withVolume = 0, drainingAtMs }: ExplainedHost): string {
+  const count = totalOf(instances) - withVolume
+  const parts = [
+    ...(count > 0 ? [`${counted(count, 'instance')} ${count === 1 ? 'moves' : 'move'} to other hosts`] : []),
+    ...(withVolume > 0
+      ? [
+          `${counted(withVolume, 'instance')} with ${withVolume === 1 ? 'a volume stays' : 'volumes stay'} until ` +
+            `${withVolume === 1 ? 'it is' : 'they are'} deleted`,
+        ]
+      : []),
+  ]
+  return (
+    `it is being emptied since ${timeOf(drainingAtMs)}: ${parts.join(', ') || 'nothing is left on it'}; no new instances are ` +
+    `placed here, and \`roost host uncordon ${id}\` takes this back`
+  )
 }
 
 /** What happens if all sleepers wake at once; empty if there is room for all of them. */

@@ -28,6 +28,8 @@ const wordsOf: {
   readonly [Kind in PlacementReason['kind']]: (reason: ReasonOf<Kind>, hasVolume: boolean) => string
 } = {
   volume: ({ volume }, hasVolume) => `because its volume ${volume} ${hasVolume ? 'is' : 'was'} there`,
+  lost: ({ nodeId }) => `because host ${nodeId}, on which it was before, was lost`,
+  moved: ({ nodeId }) => `to which it moved from host ${nodeId}; it kept its address`,
   only: () => 'the only one that took new instances when it was made',
   fits: ({ hosts }) => `the only one of ${hosts} hosts that had room for it when it was made`,
   heard: ({ hosts }) => `the only one of ${hosts} hosts with room that was heard when it was made`,

@@ -61,6 +61,10 @@ export interface PromisedRoom {
 export type PlacementReason =
   /** Its volume, which was there before it, is on this host. */
   | { readonly kind: 'volume'; readonly volume: string }
+  /** The host on which it was before is lost. */
+  | { readonly kind: 'lost'; readonly nodeId: string }
+  /** It moved there from this host, and kept its private address. */
+  | { readonly kind: 'moved'; readonly nodeId: string }
   /** No other host took anything new. */
   | { readonly kind: 'only' }
   /** Of so many hosts, no other had room for it. */
@@ -151,6 +155,11 @@ function chooseHost<Host extends PlacementHost>(
   return { host, reason: reasonOf(host, { hosts, fitting, able, spread }) }
 }
 
+/** Whether a host has room for what is wished for. */
+export function fits(host: PlacementHost, wish: PlacementWish): boolean {
+  return hasVolumeRoom(host, wish) && hasMemoryRoom(host, wish)
+}
+
 function hasVolumeRoom(host: PlacementHost, { volumeMb = 0 }: PlacementWish): boolean {
   return volumeMb === 0 || host.volumeMb - host.promisedVolumeMb >= volumeMb
 }
@@ -177,6 +186,20 @@ function leftShare(host: PlacementHost, { instance, volumeMb = 0 }: PlacementWis
   }
   if (volumeMb > 0) shares.push(leftOf(host.volumeMb, host.promisedVolumeMb + volumeMb))
   return Math.min(...shares)
+}
+
+/**
+ * The share of the host's scarcest resource, memory or processors, that is promised to instances. It is more
+ * than 1 where more is promised than there is.
+ */
+export function fullness({
+  memoryMb,
+  promisedMemoryMb,
+  cpus,
+  promisedVcpus,
+}: Pick<PlacementHost, 'memoryMb' | 'promisedMemoryMb' | 'cpus' | 'promisedVcpus'>): number {
+  const left = leftOf(memoryMb, promisedMemoryMb)
+  return 1 - (cpus === null ? left : Math.min(left, leftOf(cpus * vcpusPerProcessor, promisedVcpus)))
 }
 
 /** Of a resource that a host has nothing of, the one that promised less of it still comes first. */
@@ -208,17 +231,27 @@ function promisedRoom({ promisedMemoryMb, memoryMb, promisedVcpus, cpus }: Place
 }
 
 /** The host as it is once it has what was wished for. */
-export function withWish<Host extends PlacementHost>(
+export function withWish<Host extends PlacementHost>(host: Host, wish: PlacementWish): Host {
+  return withWishes(host, wish, 1)
+}
+
+/** The host as it is once it has what was wished for no more. */
+export function withoutWish<Host extends PlacementHost>(host: Host, wish: PlacementWish): Host {
+  return withWishes(host, wish, -1)
+}
+
+function withWishes<Host extends PlacementHost>(
   host: Host,
   { instance, volumeMb = 0 }: PlacementWish,
+  count: 1 | -1,
 ): Host {
   const mb = instance === undefined ? 0 : footprintMb(instance.memoryMb)
   return {
     ...host,
-    promisedMemoryMb: host.promisedMemoryMb + mb,
-    promisedVcpus: host.promisedVcpus + (instance?.vcpus ?? 0),
-    roomMb: host.roomMb - (instance?.starts === true ? mb : 0),
-    promisedVolumeMb: host.promisedVolumeMb + volumeMb,
-    alike: host.alike + (instance === undefined ? 0 : 1),
+    promisedMemoryMb: host.promisedMemoryMb + count * mb,
+    promisedVcpus: host.promisedVcpus + count * (instance?.vcpus ?? 0),
+    roomMb: host.roomMb - count * (instance?.starts === true ? mb : 0),
+    promisedVolumeMb: host.promisedVolumeMb + count * volumeMb,
+    alike: host.alike + count * (instance === undefined ? 0 : 1),
   }
 }

@@ -1,4 +1,4 @@
-import { addressCount, ipv4Text, networkText, overlap, readNetwork } from './ipv4-network.ts'
+import { addressCount, ipv4Number, ipv4Text, networkText, overlap, readNetwork } from './ipv4-network.ts'
 import type { Ipv4Network } from './ipv4-network.ts'
 
 /**
@@ -14,6 +14,7 @@ const allHosts: Ipv4Network = { first: 0x0a400000, prefixLength: 10 }
 const newPrefixLength = 20
 const oldPrefixLength = 16
 export const hostsNetwork = networkText(allHosts)
+export const hostsPrefixLength = allHosts.prefixLength
 const subnetCount = 2 ** (newPrefixLength - allHosts.prefixLength)
 const subnetSize = 2 ** (32 - newPrefixLength)
 
@@ -27,6 +28,12 @@ export function hostNetwork(subnet: string): Ipv4Network | undefined {
 /** The last index that an instance may have: 4094 in a /20, 65 534 in a /16. Throws a RangeError. */
 export function lastInstanceIndex(subnet: string): number {
   return addressCount(requireNetwork(subnet)) - 2
+}
+
+/** Whether an address is of a host's network. Throws a RangeError if the network is invalid. */
+export function isAddressOf(subnet: string, address: string): boolean {
+  const one = readNetwork(`${address}/32`)
+  return one !== undefined && overlap(requireNetwork(subnet), one)
 }
 
 /** How many instances have an address in a host's network. Throws a RangeError if the network is invalid. */
@@ -80,6 +87,12 @@ export function freeSubnet(preferred: string, taken: Iterable<string>): string |
 /** One of the networks that a host may get, chosen by a number. Equal numbers give equal networks. */
 export function numberedSubnet(number: number): string {
   return networkText(newSubnet(number))
+}
+
+/** Whether the text is an IPv4 address in the networks of hosts. */
+export function isHostsAddress(text: string): boolean {
+  const first = ipv4Number(text)
+  return first !== undefined && overlap(allHosts, { first, prefixLength: 32 })
 }
 
 /** Whether a network has addresses that a host may get. */

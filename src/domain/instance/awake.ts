@@ -30,6 +30,7 @@ const states = {
   [LeasePhase.Draining]: InstanceState.Draining,
   [LeasePhase.StandingBy]: InstanceState.Running,
   [LeasePhase.Asleep]: undefined,
+  [LeasePhase.Held]: undefined,
   [LeasePhase.Waking]: InstanceState.Starting,
   [LeasePhase.Stopping]: undefined,
 } as const satisfies Record<LeasePhase, InstanceState | undefined>

@@ -51,6 +51,12 @@ export interface ExplainedInstance {
   readonly isWayBack?: true
   /** When its host was last heard, if that is so long ago that the host counts as silent. */
   readonly hostSilentSinceMs?: number
+  /** When its host was declared lost. Absent: it is not lost. */
+  readonly hostLostSinceMs?: number
+  /** The new host of a move for which it is held: it starts when the move is over. */
+  readonly movesTo?: string
+  /** Present if its volume keeps it on its host. */
+  readonly hasVolume?: true
 }
 
 /**
@@ -65,8 +71,10 @@ export function explain(
 ): Explanation {
   const told: Explanation | undefined =
     hostLease === undefined
-      ? undefined
-      : (whyStalled(instance, hostLease) ?? wordOf(hostLease.phase)?.(instance, hostLease, nowMs))
+      ? startsAfterMove(instance)
+      : (startsAfterMove(instance) ??
+        whyStalled(instance, hostLease) ??
+        wordOf(hostLease.phase)?.(instance, hostLease, nowMs))
   const { now, next, failure }: Explanation =
     told ?? onSilentHost(instance, byRecord[instance.state](instance, hostLease))
   return {
@@ -76,13 +84,41 @@ export function explain(
   }
 }
 
+function startsAfterMove({ state, movesTo }: ExplainedInstance): Explanation | undefined {
+  if (movesTo === undefined || state !== InstanceState.Starting) return undefined
+  return {
+    now: `is moving to host ${movesTo}`,
+    next: 'it starts when the move is over, with the memory that it has; whatever comes meanwhile waits',
+  }
+}
+
 function lacks({ waiting = [] }: ExplainedInstance): string {
   return waiting.length === 0 ? '' : `; it lacks a change of ${waiting.join(', ')}, which waits for a restart`
 }
 
+/** What a lost host means: the instance begins elsewhere, or waits because its volume is there. */
+function onLostHost(
+  { state, nodeId, hasVolume, restartAtMs }: ExplainedInstance,
+  sinceMs: number,
+  recorded: Explanation,
+): Explanation {
+  const isStopped = state === InstanceState.Stopped && restartAtMs === undefined
+  const moves = isStopped
+    ? `it gets another host as soon as one has room; then ${recorded.next}`
+    : 'it begins on another host as soon as one has room'
+  return {
+    ...recorded,
+    now: `${recorded.now}; its host ${nodeId} has been lost since ${timeOf(sinceMs)}`,
+    next: hasVolume
+      ? `its volume data is there, so it waits for ${nodeId}; once the host is heard again, ${recorded.next}`
+      : moves,
+  }
+}
+
 /** Nothing that would come next can happen before a silent host is heard again. */
 function onSilentHost(instance: ExplainedInstance, recorded: Explanation): Explanation {
-  const { state, nodeId, hostSilentSinceMs, restartAtMs } = instance
+  const { state, nodeId, hostSilentSinceMs, hostLostSinceMs, restartAtMs } = instance
+  if (hostLostSinceMs !== undefined) return onLostHost(instance, hostLostSinceMs, recorded)
   const waitsForHost = state !== InstanceState.Stopped || restartAtMs !== undefined
   if (hostSilentSinceMs === undefined || !waitsForHost) return recorded
   return {
@@ -127,6 +163,10 @@ const byHost = {
     next: 'it sleeps in a moment; whatever comes meanwhile waits and wakes it',
   }),
   [LeasePhase.Asleep]: whyAsleep,
+  [LeasePhase.Held]: () => ({
+    now: 'is asleep and held, because it moves between hosts',
+    next: 'it wakes on the host where it is then, if anything waits for it; nothing wakes it before',
+  }),
   [LeasePhase.Waking]: () => ({
     now: `is being woken, because ${somethingAsked}`,
     next: 'what waits for it is let through when it is up',

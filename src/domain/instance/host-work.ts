@@ -47,6 +47,8 @@ export interface HostActivities {
     readonly stateful: boolean
     readonly graceMs: number
     readonly drainMs?: number
+    /** With this, the host holds the instance as soon as it sleeps, as by `holdInstance`. */
+    readonly hold?: MovePlace
   }): Promise<StandByResult>
   /**
    * Admits no new traffic to boot number `boot`, and returns when nothing is connected to it any more. If
@@ -68,6 +70,56 @@ export interface HostActivities {
   /** Kills a VM that runs, and deletes everything that the host keeps of the instance. */
   removeInstance(input: { readonly instanceUuid: string }): Promise<void>
 }
+
+/**
+ * The work of two hosts by which an instance moves from one to the other, on the same task queues: the old
+ * host holds it, the new host fetches it, the row names the new host, and the new host takes it. Nothing runs
+ * meanwhile, and only the host that the row names ever starts it again.
+ */
+export interface MoveActivities {
+  /**
+   * Holds an instance that sleeps with `permit`, or that is stopped (`permit` absent), because it moves to
+   * the host `to`. From now on traffic waits and the permit is not used. The new host, and no other machine,
+   * may fetch what is kept here of the instance. This goes on over a new agent, until `releaseInstance`, a
+   * start, a stop or a removal. Not `held`: the instance does not sleep here with that permit (any more).
+   */
+  holdInstance(input: {
+    readonly instanceUuid: string
+    /** The boot that slept, or the last one that ended. */
+    readonly boot: number
+    readonly permit?: number
+    readonly to: MovePlace
+  }): Promise<{ readonly held: false } | { readonly held: true; readonly port: number }>
+  /** The instance does not move: it sleeps on here, and traffic that waits wakes it. */
+  releaseInstance(input: { readonly instanceUuid: string }): Promise<void>
+  /**
+   * Fetches what the old host, which holds the instance, keeps of it, and holds the instance here. Returns
+   * when all is on the disk and its checksums are right. An instance that was fetched in an earlier call is
+   * not fetched again. Heartbeats. `memory` says whether the next boot can go on from the memory.
+   */
+  fetchInstance(input: {
+    readonly instanceUuid: string
+    readonly boot: number
+    readonly permit?: number
+    readonly from: MovePlace & { readonly port: number }
+  }): Promise<FetchResult>
+  /**
+   * The instance is this host's from now on: it is not held any more, and traffic wakes it. The old host is
+   * told to delete what it has. A start or a stop of the instance does the same first. A repeat is harmless.
+   */
+  takeInstance(input: { readonly instanceUuid: string }): Promise<void>
+}
+
+/** A host from which or to which an instance moves. `address` is the machine's own one in the mesh. */
+export interface MovePlace {
+  readonly nodeId: string
+  readonly address: string
+}
+
+export type FetchResult =
+  | { readonly memory: 'kept' | 'none' }
+  /** The memory does not fit this host, so the next boot starts from cold. `why` is for people. */
+  | { readonly memory: 'unfit'; readonly why: string }
 
 /**
  * The work a host does for a volume's workflow, on the same task queue. Every activity is idempotent: what
@@ -148,6 +200,8 @@ export const StandByRefusal = {
   NoRoom: 'no-room',
   /** A user asked for standby while programs of users run in the instance. */
   Programs: 'programs',
+  /** It is to move, and the host can not let it go. */
+  CanNotMove: 'can-not-move',
 } as const
 export type StandByRefusal = (typeof StandByRefusal)[keyof typeof StandByRefusal]
 

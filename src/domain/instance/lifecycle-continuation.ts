@@ -1,6 +1,6 @@
 import type { InstanceProjection } from './projection.ts'
 import { InstanceState } from './state.ts'
-import { Deletion, unstarted } from './lifecycle-state.ts'
+import { Deletion, MoveStep, unstarted } from './lifecycle-state.ts'
 import { inStandby } from './lifecycle-standby.ts'
 import type { Lifecycle, LifecycleRules, Sleep } from './lifecycle-state.ts'
 import { maxSuspendDrainMs } from './lifecycle-suspend.ts'
@@ -57,7 +57,9 @@ export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife
     asked: state === InstanceState.Stopping ? askedOf(projection) : undefined,
     suspend: state === InstanceState.Starting ? suspendOf(projection) : undefined,
   }
-  if (state === InstanceState.Standby) return inStandby(life, sleepOf(projection))
+  const move = moveOf(rules, projection)
+  if (state === InstanceState.Standby) return { ...inStandby(life, sleepOf(projection)), move }
+  if (state === InstanceState.Stopped && move !== undefined) return { ...life, move }
   return wasToGo(life)
     ? { ...life, deletion: Deletion.Wanted }
     : { ...life, permit: permitOf(life, projection) }
@@ -66,6 +68,17 @@ export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife
 /** Standby that a user asked for and that did not come yet. How long its drain was to last is lost. */
 function suspendOf({ suspended, startedAtMs = 1 }: InstanceProjection): Lifecycle['suspend'] {
   return suspended === true ? { drainMs: maxSuspendDrainMs, atMs: startedAtMs } : undefined
+}
+
+/**
+ * What is left of a move that was under way. The new host has the instance if the row names it, and else the
+ * old one, which may hold it. Either way, only an instance that is down needs a word that it is free.
+ */
+function moveOf({ nodeId }: LifecycleRules, { move }: InstanceProjection): Lifecycle['move'] {
+  if (move?.step === undefined || move.step === MoveStep.Wanted) return undefined
+  const { from, to, sinceMs } = move
+  const step = nodeId === to.nodeId ? MoveStep.Take : MoveStep.Release
+  return { from, to, step, sinceMs, atMs: sinceMs }
 }
 
 function sleepOf(projection: InstanceProjection): Sleep {

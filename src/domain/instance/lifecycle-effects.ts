@@ -1,7 +1,10 @@
-import { Phase, phaseOf } from './lifecycle-state.ts'
-import type { Lifecycle } from './lifecycle-state.ts'
+import { MoveStep, Phase, phaseOf } from './lifecycle-state.ts'
+import type { Lifecycle, Move } from './lifecycle-state.ts'
 import { changeToTell } from './lifecycle-change.ts'
+import { isHeldBack } from './lifecycle-move.ts'
 import { goesByItself, problemFreeAtMs } from './lifecycle-moves.ts'
+import type { MovePlace } from './host-work.ts'
+import { isDown } from './state.ts'
 import { standbyDueAtMs, wakePatienceMs } from './lifecycle-standby.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 
@@ -15,6 +18,10 @@ export const HostWorkKind = {
   StandBy: 'stand-by',
   Drain: 'drain',
   Change: 'change',
+  Hold: 'hold',
+  Fetch: 'fetch',
+  Take: 'take',
+  Release: 'release',
 } as const
 export type HostWorkKind = (typeof HostWorkKind)[keyof typeof HostWorkKind]
 
@@ -35,6 +42,7 @@ export type HostWork =
       readonly stateful: boolean
       readonly graceMs: number
       readonly drainMs?: number
+      readonly hold?: MovePlace
     }
   | { readonly kind: typeof HostWorkKind.Drain; readonly boot: number }
   | {
@@ -43,6 +51,30 @@ export type HostWork =
       readonly scaleToZero: ScaleToZero
       readonly renew: boolean
     }
+  | MoveWork
+
+/** All work but the steps of a move. */
+export type StayWork = Exclude<HostWork, MoveWork>
+
+/** `atMs` names the move. `held` is the boot that slept or ended; the `boot` of other work is asked for. */
+export type MoveWork = { readonly atMs: number } & (
+  | {
+      readonly kind: typeof HostWorkKind.Hold
+      readonly held: number
+      readonly permit?: number
+      readonly to: MovePlace
+    }
+  | {
+      /** The only work that is asked of the new host while the row names the old one. */
+      readonly kind: typeof HostWorkKind.Fetch
+      readonly held: number
+      readonly permit?: number
+      readonly from: MovePlace & { readonly port: number }
+      readonly at: string
+    }
+  | { readonly kind: typeof HostWorkKind.Take }
+  | { readonly kind: typeof HostWorkKind.Release }
+)
 
 /**
  * What has to be under way while an instance is in a state. Effects are standing orders, not steps: the
@@ -51,6 +83,10 @@ export type HostWork =
  */
 export interface Effects {
   readonly hostWork?: HostWork
+  /** Present if another host has to be found. No work is asked of a host meanwhile. */
+  readonly place?: true
+  /** Present if the row is to name a new host. No work is asked of a host meanwhile. */
+  readonly moveRow?: Move
   /** When to send the event `tick`. */
   readonly wakeAtMs?: number
   /**
@@ -64,10 +100,40 @@ export interface Effects {
 
 export function effectsOf(life: Lifecycle): Effects {
   const phase = phaseOf(life)
+  const { hostWork, wakeAtMs }: Pick<Effects, 'hostWork' | 'wakeAtMs'> = orders[phase](life)
+  const inRow = phase === Phase.Deleted || life.move?.step !== MoveStep.Row ? undefined : life.move
+  const isPlaced = life.placing !== true
+  const work = moveWorkOf(life) ?? hostWork
   return {
-    ...orders[phase](life),
+    ...(isPlaced && inRow === undefined && work !== undefined && { hostWork: work }),
+    wakeAtMs,
+    ...(!isPlaced && life.deletion === undefined && inRow === undefined && { place: true }),
+    ...(inRow !== undefined && { moveRow: inRow }),
     hideRow: phase === Phase.Deleting && goesByItself(life),
     deleteRow: phase === Phase.Deleted,
+  }
+}
+
+/** The work of a move, which takes the place of all other work at an instance that is held. */
+function moveWorkOf(life: Lifecycle): MoveWork | undefined {
+  const { move, state, deletion } = life
+  if (move === undefined || deletion !== undefined || !(isDown(state) || isHeldBack(life))) return undefined
+  const { atMs, boot: held = 0, permit, from, to, port = 0 } = move
+  const slept = { held, ...(permit !== undefined && { permit }) }
+  switch (move.step) {
+    case MoveStep.Hold:
+      return { kind: HostWorkKind.Hold, atMs, ...slept, to }
+    case MoveStep.Fetch:
+      return { kind: HostWorkKind.Fetch, atMs, ...slept, from: { ...from, port }, at: to.nodeId }
+    case MoveStep.Take:
+      return { kind: HostWorkKind.Take, atMs }
+    case MoveStep.Release:
+      return { kind: HostWorkKind.Release, atMs }
+    case MoveStep.Wanted:
+    case MoveStep.Row:
+      return undefined
+    default:
+      return move.step satisfies never
   }
 }
 

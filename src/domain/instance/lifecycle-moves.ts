@@ -84,10 +84,10 @@ export function endSequence(life: Lifecycle): Lifecycle {
 
 /**
  * Begins the deletion. A host that was never asked for a boot and has no permit for one need not be
- * cleaned, so only the row is left then.
+ * cleaned, so only the row is left then. The same is true while the instance is on no host.
  */
 export function startDeletion(life: Lifecycle): Lifecycle {
-  const unknown = life.boot === 0 && life.permit === undefined
+  const unknown = (life.boot === 0 && life.permit === undefined) || life.placing === true
   return { ...life, deletion: unknown ? Deletion.Done : Deletion.Wanted }
 }
 
@@ -317,7 +317,8 @@ function restartOrStay(life: Lifecycle, nowMs: number): Lifecycle {
 }
 
 export function stayStopped(life: Lifecycle): Lifecycle {
-  return goesByItself(life) ? { ...life, deletion: Deletion.Wanted } : life
+  if (!goesByItself(life)) return life
+  return { ...life, deletion: life.placing === true ? Deletion.Done : Deletion.Wanted }
 }
 
 /** Whether the instance is deleted because it stopped, without a request to delete it. */

@@ -32,7 +32,19 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
     restarting: startsAgain(life) ? true : undefined,
     standbyDisabled: speaksAgainstStandby(life) ? true : undefined,
     suspended: isSuspended(life) ? true : undefined,
+    move: moveOf(life),
   }
+}
+
+/** The move that is under way, or else the one that failed last. */
+function moveOf({ move, moveFailure }: Lifecycle): InstanceProjection['move'] {
+  if (moveFailure !== undefined) {
+    const { from, to, atMs: sinceMs, why: failure } = moveFailure
+    return { from, to, sinceMs, failure, ...(move !== undefined && { step: move.step }) }
+  }
+  if (move === undefined) return undefined
+  const { from, to, step, sinceMs } = move
+  return { from, to, step, sinceMs }
 }
 
 /**

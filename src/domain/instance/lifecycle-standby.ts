@@ -3,9 +3,9 @@ import type { ExitReport } from './exit-report.ts'
 import { StandByRefusal } from './host-work.ts'
 import { InstanceState } from './state.ts'
 import * as move from './lifecycle-moves.ts'
-import { StartOrigin } from './lifecycle-state.ts'
+import { MoveStep, StartOrigin } from './lifecycle-state.ts'
 import type { EventKind, EventOf, Lifecycle, Sleep } from './lifecycle-state.ts'
-import { notSuspended } from './lifecycle-suspend.ts'
+import { notMoved, notSuspended } from './lifecycle-suspend.ts'
 import { StopOrigin, stopOutcome } from './stop-reason.ts'
 
 /**
@@ -68,7 +68,7 @@ export function standByIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   return { ...life, ...orderOf(life, life.idle.epoch), awakeUntilMs: undefined }
 }
 
-function orderOf({ boot }: Lifecycle, epoch: number) {
+export function orderOf({ boot }: Lifecycle, epoch: number) {
   return { order: { boot, epoch, permit: boot + 1 }, permit: boot + 1 }
 }
 
@@ -228,7 +228,16 @@ export function slept(before: Lifecycle, event: EventOf<typeof EventKind.Slept>)
     outcome: sleep.outcome,
     sleep,
   }
-  return life.startAgain === true ? move.beginByHand(asleep) : asleep
+  if (life.startAgain === true) return move.beginByHand(asleep)
+  return life.order?.hold !== undefined && suspended === undefined ? heldToMove(asleep) : asleep
+}
+
+/** The instance ran and sleeps only to move. It starts at the host that it has when the move is over. */
+function heldToMove(asleep: Lifecycle): Lifecycle {
+  const { move: wanted, boot, permit, stoppedAtMs: sinceMs = 0 } = asleep
+  const step = MoveStep.Hold
+  const held = wanted === undefined ? {} : { move: { ...wanted, step, sinceMs, boot, permit } }
+  return move.begin({ ...asleep, ...held }, StartOrigin.Platform)
 }
 
 /**
@@ -288,6 +297,7 @@ export function standByRefused(
   nowMs: number,
 ): Lifecycle {
   if (life.order?.boot !== boot || life.order.epoch !== epoch) return permitRefused(life, boot)
+  if (life.order.hold !== undefined) return standByIfDue(notMoved(life, reason, nowMs), nowMs)
   if (life.order.drainMs !== undefined) return standByIfDue(notSuspended(life, reason), nowMs)
   const failed = noSnapshot.has(reason)
   const awakeUntilMs = failed ? nowMs + snapshotRetryMs : undefined

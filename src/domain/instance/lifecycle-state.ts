@@ -1,7 +1,8 @@
+import type { HostLoss } from '../host/term.ts'
 import type { Asker } from '../event/asker.ts'
 import type { ConfigurationChange, ConfigurationVersion } from './configuration.ts'
 import type { ExitReport } from './exit-report.ts'
-import type { HostFailure, StandByRefusal } from './host-work.ts'
+import type { HostFailure, MovePlace, StandByRefusal } from './host-work.ts'
 import type { RestartPolicy } from './restart-policy.ts'
 import type { StartReport } from './start-report.ts'
 import type { AskedStop, StopOutcome } from './stop-reason.ts'
@@ -24,6 +25,37 @@ export type StartOrigin = (typeof StartOrigin)[keyof typeof StartOrigin]
 /** How far a deletion has come: `wanted` until the host is clean, then only the row is left. */
 export const Deletion = { Wanted: 'wanted', Done: 'done' } as const
 export type Deletion = (typeof Deletion)[keyof typeof Deletion]
+
+/** How far a move to another host is. `lifecycle-move.ts` has the diagram. */
+export const MoveStep = {
+  Wanted: 'wanted',
+  Hold: 'hold',
+  Fetch: 'fetch',
+  Row: 'row',
+  Take: 'take',
+  Release: 'release',
+} as const
+export type MoveStep = (typeof MoveStep)[keyof typeof MoveStep]
+
+/** A move to another host. */
+export interface Move {
+  readonly from: MovePlace
+  readonly to: MovePlace
+  readonly step: MoveStep
+  /** When it was asked for, by which late answers are told from right ones. */
+  readonly atMs: number
+  /** When the present step began. */
+  readonly sinceMs: number
+  readonly asker?: Asker
+  /** The boot that slept or ended before it is held. Absent: none is held yet, or it never ran. */
+  readonly boot?: number
+  /** The permit with which it sleeps. Absent: it is stopped. */
+  readonly permit?: number
+  /** Where the old host gives out what it holds. */
+  readonly port?: number
+  /** Why its memory does not go with it. */
+  readonly withoutMemory?: string
+}
 
 /** Plain JSON: it travels through continue-as-new. Times are absolute milliseconds since the epoch. */
 export interface Lifecycle {
@@ -111,6 +143,8 @@ export interface Lifecycle {
     readonly permit: number
     /** Present if a user asked for it: how long requests in flight may take to end. */
     readonly drainMs?: number
+    /** Present if the instance moves: the new host, for which the old one holds it once it sleeps. */
+    readonly hold?: MovePlace
   }
   /**
    * A user asked for standby, and it did not come yet. It is ordered as soon as the instance runs and no
@@ -129,6 +163,21 @@ export interface Lifecycle {
   readonly sleep?: Sleep
   /** When the host began the wake that is under way. */
   readonly wakingSinceMs?: number
+  /** Where the instance was placed anew, or moved to. Absent: it is on its first host. */
+  readonly nodeId?: string
+  /** The move to another host that is under way. */
+  readonly move?: Move
+  /** Why the last move failed. Absent if it did not, or another one was asked for since. */
+  readonly moveFailure?: {
+    readonly from: MovePlace
+    readonly to: MovePlace
+    readonly atMs: number
+    readonly why: string
+  }
+  /** The last loss of a host that was told. */
+  readonly lost?: { readonly nodeId: string; readonly loss: number; readonly stays?: true }
+  /** Present if another host has to be found first, because that of the instance is lost. */
+  readonly placing?: true
   /**
    * A run whose end was not reported before the next state came. If it never is, `untilMs` counts as its end.
    */
@@ -181,6 +230,24 @@ export const EventKind = {
   StandByRefused: 'stand-by-refused',
   /** The host has nothing left of a boot that it had. */
   Lost: 'lost',
+  /** The host is lost: it was not heard for so long that its VMs have ended. */
+  HostLost: 'host-lost',
+  /** Another host was found for the instance. */
+  Placed: 'placed',
+  /** An administrator wants the instance on another host. */
+  Move: 'move',
+  /** The old host holds the instance. */
+  Held: 'held',
+  /** The new host has fetched what the old one holds. */
+  Fetched: 'fetched',
+  /** The row names the new host. */
+  Moved: 'moved',
+  /** The new host has taken the instance. */
+  Taken: 'taken',
+  /** The old host holds the instance no more, because it does not move. */
+  Released: 'released',
+  /** A step of the move can not be done. */
+  MoveFailed: 'move-failed',
   /** The user changed the configuration. */
   Change: 'change',
   /** The host has taken a change of the configuration over. */
@@ -246,6 +313,25 @@ export type LifecycleEvent =
       readonly reason: StandByRefusal
     }
   | { readonly kind: typeof EventKind.Lost; readonly boot: number; readonly atMs: number }
+  | ({ readonly kind: typeof EventKind.HostLost } & HostLoss)
+  | { readonly kind: typeof EventKind.Placed; readonly nodeId: string }
+  | {
+      readonly kind: typeof EventKind.Move
+      readonly from: MovePlace
+      readonly to: MovePlace
+      readonly asker?: Asker
+    }
+  | { readonly kind: typeof EventKind.Held; readonly atMs: number; readonly port: number }
+  | {
+      readonly kind: typeof EventKind.Fetched
+      readonly atMs: number
+      /** Why the next boot can not go on from the memory. Absent: it can, or none was kept. */
+      readonly withoutMemory?: string
+    }
+  | { readonly kind: typeof EventKind.Moved; readonly nodeId: string }
+  | { readonly kind: typeof EventKind.Taken; readonly atMs: number }
+  | { readonly kind: typeof EventKind.Released; readonly atMs: number }
+  | { readonly kind: typeof EventKind.MoveFailed; readonly atMs: number; readonly why: string }
   | {
       readonly kind: typeof EventKind.Change
       readonly change: ConfigurationChange
@@ -277,6 +363,8 @@ export interface LifecycleRules {
   readonly deleteOnStop: boolean
   readonly restartPolicy: RestartPolicy
   readonly scaleToZero?: ScaleToZero
+  /** The host that its row names. */
+  readonly nodeId?: string
   /** Who created the instance. */
   readonly asker?: Asker
   /** The version of these rules. Absent before the first change. */

@@ -1,6 +1,6 @@
 import { StandByRefusal } from './host-work.ts'
 import { InstanceState } from './state.ts'
-import { noFailure } from './lifecycle-moves.ts'
+import { maxFailureLength, noFailure } from './lifecycle-moves.ts'
 import type { EventKind, EventOf, Lifecycle } from './lifecycle-state.ts'
 
 /**
@@ -44,6 +44,22 @@ export function notSuspended(life: Lifecycle, reason: StandByRefusal): Lifecycle
   return { ...over, failure: `it was not suspended: ${why}`, failureKind: undefined }
 }
 
+/** The host did not carry out the order to stand by with which a move begins. The instance runs on. */
+export function notMoved(life: Lifecycle, reason: StandByRefusal, nowMs: number): Lifecycle {
+  // A start came after a wish for standby, and takes that back.
+  const suspend = life.startAgain === true ? undefined : life.suspend
+  const over = { ...life, order: undefined, permit: undefined, startAgain: undefined, suspend }
+  return moveOver(over, whyNot[reason] ?? 'it did not run any more', nowMs)
+}
+
+/** The move ended, and the instance stays on its host. */
+export function moveOver(life: Lifecycle, why: string, nowMs: number): Lifecycle {
+  if (life.move === undefined) return life
+  const { from, to } = life.move
+  const atMs = Math.floor(nowMs)
+  return { ...life, move: undefined, moveFailure: { from, to, atMs, why: why.slice(0, maxFailureLength) } }
+}
+
 /** Undefined: what happened to the instance is told as an event of its own. */
 const whyNot = {
   [StandByRefusal.Busy]: 'what was in flight did not end in time, and a gateway can not let it wait',
@@ -54,4 +70,5 @@ const whyNot = {
   [StandByRefusal.SnapshotFailed]: 'its host could not keep its memory',
   [StandByRefusal.NoRoom]: 'the disk of its host has no room for its memory',
   [StandByRefusal.Programs]: 'a program of its user runs in it (roost exec)',
+  [StandByRefusal.CanNotMove]: 'its host takes part in no mesh, or has its volume',
 } as const satisfies Record<StandByRefusal, string | undefined>

@@ -3,6 +3,8 @@ import type { Effects } from './lifecycle-effects.ts'
 import { continuedLifecycle } from './lifecycle-continuation.ts'
 import type { RecordedLife } from './lifecycle-continuation.ts'
 import * as change from './lifecycle-change.ts'
+import * as loss from './lifecycle-loss.ts'
+import * as moving from './lifecycle-move.ts'
 import * as move from './lifecycle-moves.ts'
 import * as standby from './lifecycle-standby.ts'
 import { suspend, unsuspend } from './lifecycle-suspend.ts'
@@ -59,6 +61,10 @@ import type { AskedStop } from './stop-reason.ts'
  * - A host that was set up again reports what it has lost. A boot that ran there has ended. An instance that
  *   slept there gets its permit there again, so that it can be woken. In any other state this event changes
  *   nothing, because the workflow asks the host for the work that is under way anyway.
+ * - A lost host ends the boot, too. The instance then gets another host, unless its volume is on the lost
+ *   one. `lifecycle-loss.ts` says more.
+ * - An instance moves to another host while it sleeps or is stopped. One that runs sleeps for it, and counts
+ *   as starting until the move is over. `lifecycle-move.ts` says more.
  * - A change of the configuration can ask for a restart: the boot is drained and stopped as by a stop, and
  *   starts again. `lifecycle-change.ts` says more.
  * - Draining ends with `connections-closed`, or when its time is over. A draining instance never goes to
@@ -78,13 +84,15 @@ export type Refusal = (typeof Refusal)[keyof typeof Refusal]
 
 /** A pure function. A repeated event does no harm. An event that comes too late leaves the state as it is. */
 export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): Decision {
+  if (moving.isOutdated(life, event)) return { accepted: true, life, effects: effectsOf(life) }
   const asker = isByHand(event) ? event.asker : undefined
   const asked = asker === undefined ? life : { ...life, asker }
   const ruled = ruleFor(phaseOf(life), event.kind)(asked, event, nowMs)
   if (typeof ruled === 'string') return { accepted: false, refusal: ruled }
   // Nobody is the asker of what goes on anyway.
   const isIgnored = event.kind === EventKind.Suspend && ruled === asked
-  const next = change.renewIfDue(isIgnored ? life : ruled, nowMs)
+  const renewed = change.renewIfDue(isIgnored ? life : ruled, nowMs)
+  const next = moving.moveOn(renewed, event, nowMs)
   const revised = sameForReaders(life, next) ? next : { ...next, revision: life.revision + 1 }
   return { accepted: true, life: revised, effects: effectsOf(revised) }
 }
@@ -126,8 +134,11 @@ function unlessRetired(start: (life: Lifecycle) => Lifecycle): Rule<typeof Event
   return (life) => (life.retired === true ? Refusal.Deleted : start(life))
 }
 
-const shutDownAtOnce: Rule<typeof EventKind.Stop> = (life, event, nowMs) =>
-  move.shutDown(life, byUser(event), nowMs)
+const shutDownAtOnce: Rule<typeof EventKind.Stop> = (life, event, nowMs) => {
+  const stopping = move.shutDown(life, byUser(event), nowMs)
+  // While another host is looked for, nothing runs anywhere.
+  return life.placing === true ? move.endedAsAsked(stopping, undefined, nowMs) : stopping
+}
 
 function stopRunning(life: Lifecycle, event: EventOf<typeof EventKind.Stop>, nowMs: number): Lifecycle {
   // An instance that is being sent to standby has no connections to wait for.
@@ -155,10 +166,22 @@ function drained(life: Lifecycle, _event: LifecycleEvent, nowMs: number): Lifecy
 const suspendIfUp: Rule<typeof EventKind.Suspend> = (life, event, nowMs) =>
   standby.standByIfDue(suspend(life, event, nowMs), nowMs)
 
-/** A change of the configuration is taken over in any state. `renewIfDue` replaces a boot that runs. */
-const changes = {
+/**
+ * What is taken over in any state: a change of the configuration, and another host, with the steps to it.
+ * `renewIfDue` replaces a boot that runs.
+ */
+const inAnyState = {
   [EventKind.Change]: change.noteChange,
   [EventKind.ChangeTaken]: change.changeTaken,
+  [EventKind.Placed]: loss.placed,
+  [EventKind.Move]: (life, event, nowMs) =>
+    life.retired === true ? Refusal.Deleted : moving.wantMove(life, event, nowMs),
+  [EventKind.Held]: moving.held,
+  [EventKind.Fetched]: moving.fetched,
+  [EventKind.Moved]: moving.moved,
+  [EventKind.Taken]: moving.moveEnded,
+  [EventKind.Released]: moving.moveEnded,
+  [EventKind.MoveFailed]: moving.moveFailed,
 } satisfies Partial<Row>
 
 /**
@@ -180,7 +203,7 @@ const down = {
   [EventKind.Absent]: ignore,
   [EventKind.Removed]: ignore,
   [EventKind.ConnectionsClosed]: ignore,
-  ...changes,
+  ...inAnyState,
 } satisfies Partial<Row>
 
 const gone = {
@@ -202,6 +225,15 @@ const gone = {
   [EventKind.Lost]: ignore,
   [EventKind.Change]: refuse,
   [EventKind.ChangeTaken]: ignore,
+  [EventKind.HostLost]: ignore,
+  [EventKind.Placed]: ignore,
+  [EventKind.Move]: refuse,
+  [EventKind.Held]: ignore,
+  [EventKind.Fetched]: ignore,
+  [EventKind.Moved]: ignore,
+  [EventKind.Taken]: ignore,
+  [EventKind.Released]: ignore,
+  [EventKind.MoveFailed]: ignore,
   [EventKind.Tick]: ignore,
 } as const
 
@@ -216,6 +248,7 @@ const table = {
     [EventKind.Slept]: standby.sleptBefore,
     [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
     [EventKind.Lost]: ignore,
+    [EventKind.HostLost]: loss.lostStopped,
     [EventKind.Tick]: (life, _event, nowMs) => move.restartIfDue(life, nowMs),
   },
   [Phase.Standby]: {
@@ -224,10 +257,11 @@ const table = {
     [EventKind.Slept]: standby.sleptOn,
     [EventKind.StandByRefused]: standby.sleepRefused,
     [EventKind.Lost]: standby.lostAsleep,
+    [EventKind.HostLost]: loss.lostInStandby,
     [EventKind.Tick]: (life, _event, nowMs) => standby.orderAgainIfDue(life, nowMs),
   },
   [Phase.Starting]: {
-    ...changes,
+    ...inAnyState,
     [EventKind.Start]: standby.startWaking,
     [EventKind.Stop]: retiring(shutDownAtOnce),
     [EventKind.Suspend]: suspendIfUp,
@@ -245,10 +279,11 @@ const table = {
     [EventKind.Slept]: standby.slept,
     [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
     [EventKind.Lost]: ignore,
+    [EventKind.HostLost]: loss.lostWhileStarting,
     [EventKind.Tick]: (life, _event, nowMs) => move.retryIfDue(standby.askIfSilent(life, nowMs), nowMs),
   },
   [Phase.Running]: {
-    ...changes,
+    ...inAnyState,
     [EventKind.Start]: unsuspend,
     [EventKind.Stop]: retiring(stopRunning),
     [EventKind.Suspend]: suspendIfUp,
@@ -267,10 +302,11 @@ const table = {
     [EventKind.Slept]: standby.slept,
     [EventKind.StandByRefused]: standby.standByRefused,
     [EventKind.Lost]: standby.lostRunning,
+    [EventKind.HostLost]: loss.lostWhileRunning,
     [EventKind.Tick]: (life, _event, nowMs) => standby.runOn(life, nowMs),
   },
   [Phase.Draining]: {
-    ...changes,
+    ...inAnyState,
     // A drain for a restart goes on, because the instance starts again anyway.
     [EventKind.Start]: unlessRetired((life) => (life.startAgain === true ? life : move.undrain(life))),
     [EventKind.Stop]: retiring(stopDraining),
@@ -291,11 +327,12 @@ const table = {
     [EventKind.Slept]: standby.sleptBefore,
     [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
     [EventKind.Lost]: ignore,
+    [EventKind.HostLost]: loss.lostWhileEnding,
     [EventKind.Tick]: (life, event, nowMs) =>
       (life.drainUntilMs ?? 0) <= nowMs ? drained(life, event, nowMs) : life,
   },
   [Phase.Stopping]: {
-    ...changes,
+    ...inAnyState,
     [EventKind.Start]: unlessRetired((life) => ({ ...life, startAgain: true })),
     [EventKind.Stop]: retiring(stopStopping),
     [EventKind.Suspend]: ignore,
@@ -314,11 +351,16 @@ const table = {
     [EventKind.Slept]: standby.sleptStopping,
     [EventKind.StandByRefused]: ignore,
     [EventKind.Lost]: ignore,
+    [EventKind.HostLost]: loss.lostWhileEnding,
     [EventKind.Tick]: ignore,
   },
   [Phase.Deleting]: {
     ...gone,
     [EventKind.Removed]: (life) => ({ ...life, deletion: Deletion.Done }),
+    [EventKind.HostLost]: loss.lostWhileDeleted,
+    // The host that the row names is the one that has to remove it.
+    [EventKind.Moved]: moving.moved,
+    [EventKind.MoveFailed]: moving.moveFailed,
   },
   [Phase.Deleted]: { ...gone, [EventKind.Removed]: ignore },
 } satisfies Record<Phase, Row>

@@ -1,11 +1,11 @@
-import { AskerKind } from '../event/asker.ts'
+import { AskerKind, thePlatform } from '../event/asker.ts'
 import type { Asker } from '../event/asker.ts'
 import type { EventFacts, News } from '../event/news.ts'
 import { UserEventKind } from '../event/user-event-kind.ts'
 import { howItEnded } from './ending.ts'
 import { isRenewal } from './lifecycle-change.ts'
-import { EventKind, StartOrigin } from './lifecycle-state.ts'
-import type { Lifecycle, LifecycleEvent } from './lifecycle-state.ts'
+import { EventKind, MoveStep, StartOrigin } from './lifecycle-state.ts'
+import type { EventOf, Lifecycle, LifecycleEvent } from './lifecycle-state.ts'
 import { InstanceState } from './state.ts'
 import { StopBit } from './stop-reason.ts'
 import { applicationEntered, itWasShutDown, memoryIsKept, quietFor } from './words.ts'
@@ -26,12 +26,38 @@ interface Turn {
 export function newsOf(before: Lifecycle, event: LifecycleEvent, after: Lifecycle): readonly News[] {
   if (before.revision === after.revision) return []
   const turn = { before, event, after }
+  return [...moveNews(turn), ...lifeNews(turn)]
+}
+
+/** Whether a move is over, with its hosts. The steps before are told as far as they change the state. */
+function moveNews({ before, event, after }: Turn): readonly News[] {
+  const { move, state: from } = before
+  const of = { from, to: after.state, asker: move?.asker ?? thePlatform }
+  if (event.kind === EventKind.Moved && move !== undefined && after.nodeId !== before.nodeId) {
+    const without =
+      move.withoutMemory === undefined ? '' : `; its memory did not go with it, because ${move.withoutMemory}`
+    const why = `it moved from host ${move.from.nodeId} to host ${move.to.nodeId}, and keeps its address${without}`
+    return [{ kind: UserEventKind.InstanceMoved, ...of, why }]
+  }
+  const { moveFailure: failed } = after
+  if (failed === undefined || failed === before.moveFailure) return []
+  const why = `it did not move from host ${failed.from.nodeId} to host ${failed.to.nodeId}: ${failed.why}`
+  return [{ kind: UserEventKind.InstanceMoveFailed, ...of, why }]
+}
+
+function lifeNews(turn: Turn): readonly News[] {
+  const { before, event, after } = turn
   if (before.state !== after.state) return [stateNews(turn)]
   const startsAgain = after.boot > before.boot && after.state === InstanceState.Starting
-  if (startsAgain && event.kind === EventKind.Exited) return [stateNews(turn)]
-  const failed = after.failure !== undefined && after.failure !== before.failure
+  if (startsAgain && endsBoots.has(event.kind)) return [stateNews(turn)]
+  // That the memory of one that sleeps was left behind is told with the move.
+  const isTold = event.kind === EventKind.Moved
+  const failed = !isTold && after.failure !== undefined && after.failure !== before.failure
   return failed ? [failureNews(turn)] : []
 }
+
+/** The events that end one boot, and may begin the next one at once. */
+const endsBoots: ReadonlySet<EventKind> = new Set([EventKind.Exited, EventKind.HostLost])
 
 function stateNews(turn: Turn): News {
   const { before, after } = turn
@@ -119,10 +145,21 @@ function whyEnding(life: Lifecycle): string {
 
 /** If a boot ended and the next one begins at once, how the one before ended. */
 function endBefore(event: LifecycleEvent): string {
+  if (event.kind === EventKind.HostLost) return `${hostIsLost(event)}; `
   return event.kind === EventKind.Exited ? `${howItEnded(event.exit)}; ` : ''
 }
 
-function whyStarting({ startOrigin, restartAttempt }: Lifecycle): string {
+function hostIsLost({ nodeId, stays }: EventOf<typeof EventKind.HostLost>): string {
+  const next = stays
+    ? `it waits until ${nodeId} is back, because its volume is there`
+    : 'it gets another host'
+  return `its host ${nodeId} is lost, and ${next}`
+}
+
+function whyStarting({ startOrigin, restartAttempt, move }: Lifecycle): string {
+  const isHeld = move !== undefined && move.step !== MoveStep.Wanted
+  if (isHeld && startOrigin === StartOrigin.Platform)
+    return `it moves to host ${move.to.nodeId}, and starts again there`
   switch (startOrigin) {
     case StartOrigin.User:
       return 'a start was asked for'
@@ -147,9 +184,11 @@ function whyStopped({ event, after }: Turn): Told {
   const end =
     event.kind === EventKind.Exited
       ? howItEnded(event.exit)
-      : failure === undefined
-        ? itWasShutDown
-        : `it could not be started: ${failure}`
+      : event.kind === EventKind.HostLost
+        ? `its host ${event.nodeId} is lost`
+        : failure === undefined
+          ? itWasShutDown
+          : `it could not be started: ${failure}`
   const restart = restartAtMs === undefined ? '' : `; ${startsAgainAt(restartAtMs)}`
   return {
     why: `${end}${restart}`,

@@ -1,4 +1,5 @@
-import type { HostFailure } from './host-work.ts'
+import type { HostFailure, MovePlace } from './host-work.ts'
+import type { MoveStep } from './lifecycle-state.ts'
 import type { InstanceState } from './state.ts'
 import type { StartKind } from './start-report.ts'
 
@@ -50,4 +51,18 @@ export interface InstanceProjection {
   readonly standbyDisabled?: boolean
   /** Whether a user asked for the present standby, or for one that has not come yet. Absent: false. */
   readonly suspended?: boolean
+  /** The move to another host that is under way, or the last one if it failed. */
+  readonly move?: InstanceMove
+}
+
+/** Plain JSON, kept with the instance. */
+export interface InstanceMove {
+  readonly from: MovePlace
+  readonly to: MovePlace
+  /** Absent once the move is over. */
+  readonly step?: MoveStep
+  /** When this step began, or when the move failed. */
+  readonly sinceMs: number
+  /** Why it failed, for people. */
+  readonly failure?: string
 }

@@ -1,3 +1,5 @@
+import type { StoryLine } from '../story.ts'
+
 /** What the workflow of a rollout is started with. Plain JSON without secrets. */
 export interface RolloutSettings {
   readonly rolloutUuid: string
@@ -5,10 +7,4 @@ export interface RolloutSettings {
   readonly userUuid: string
   /** What happened before the workflow continued as new. */
   readonly story?: readonly StoryLine[]
-}
-
-/** One thing that a rollout did. */
-export interface StoryLine {
-  readonly atMs: number
-  readonly what: string
 }

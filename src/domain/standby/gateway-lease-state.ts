@@ -135,6 +135,8 @@ export type GatewayLeaseEvent =
   | { readonly kind: 'link-unreachable' }
   /** The host has answered the `hello`. */
   | { readonly kind: 'link-back' }
+  /** The instance is on another host, to which this is the connection. The old host has its lease back. */
+  | { readonly kind: 'moved'; readonly link: HostConnection }
   /** The route feed has news of the instance: an old refusal no longer counts. */
   | { readonly kind: 'news' }
 

@@ -28,6 +28,9 @@ import type {
  * meanwhile wait. The host is asked for them as soon as the lease is given back. For what is still in flight
  * then, it is asked patiently: the lease is opened after the next wake, whoever causes that.
  *
+ * An instance moves asleep, so its old host has the lease back by then. What waited for an answer there asks
+ * the new host. What is in flight goes on if that one has the same memory.
+ *
  * Answers to an older `open` than the newest are ignored, and so are messages about a boot older than the
  * lease's. An answer for which nobody waits any more still opens the lease, because the host counts the lease
  * until it is given back. A lease for an `open` that was given up while the host was silent is given back at
@@ -254,6 +257,14 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     return state.phase === GatewayLeasePhase.Asking
       ? closed({ ...back, asked: false })
       : { ...back, asked: false }
+  },
+
+  moved(state, { link }, context) {
+    const { refusal: _old, ...rest } = state
+    const isWanted = state.asked || state.wanted
+    const here = closed({ ...rest, link, draining: 0 })
+    if (link === HostConnection.Away || link === HostConnection.Down) return waitNoMore(here, link, context)
+    return isWanted ? ask({ ...here, asked: false }, context) : { ...here, asked: false }
   },
 
   news(state) {

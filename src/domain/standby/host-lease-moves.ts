@@ -3,6 +3,7 @@ import { askForLeases, tellAll, voidLeases } from './host-lease-gateways.ts'
 import type { Context, Moves } from './host-lease-move.ts'
 import { leaseTerms, refuseWith } from './host-lease-settlement.ts'
 import { LeasePhase } from './host-lease-phase.ts'
+import { noHostLease } from './host-lease-state.ts'
 import type { HostLeaseState, StandByOrder } from './host-lease-state.ts'
 import { leaseKeptMs, programLeasePrefix } from './lease-protocol.ts'
 import { StandByRefusal } from '../instance/host-work.ts'
@@ -21,6 +22,10 @@ export const peerPatienceMs = 5_000
 export const hurriedGraceMs = 1_000
 
 const comingUp: ReadonlySet<LeasePhase> = new Set([LeasePhase.Starting, LeasePhase.Waking])
+/** The phases of an instance that sleeps and may be started by its permit alone. */
+const sleeping: ReadonlySet<LeasePhase> = new Set([LeasePhase.Asleep, LeasePhase.Held])
+/** The phases in which there is a permit. */
+const permitted: ReadonlySet<LeasePhase> = new Set([...sleeping, LeasePhase.Waking])
 const up: ReadonlySet<LeasePhase> = new Set([LeasePhase.Running, LeasePhase.Draining])
 /**
  * Phases in which the network may report a peer: the watch begins before the sleep does, and again before a
@@ -29,6 +34,7 @@ const up: ReadonlySet<LeasePhase> = new Set([LeasePhase.Running, LeasePhase.Drai
 const watched: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.StandingBy,
   LeasePhase.Asleep,
+  LeasePhase.Held,
   LeasePhase.Waking,
 ])
 
@@ -51,6 +57,9 @@ export const vmMoves: Moves<
   | 'drain-cancelled'
   | 'stop'
   | 'remove'
+  | 'hold'
+  | 'release'
+  | 'moved'
   | 'start'
   | 'started'
   | 'settings'
@@ -116,8 +125,7 @@ export const vmMoves: Moves<
   },
 
   stop(state, { boot }, context) {
-    const least =
-      state.phase === LeasePhase.Asleep || state.phase === LeasePhase.Waking ? state.permit : state.boot
+    const least = permitted.has(state.phase) ? state.permit : state.boot
     if (state.phase === LeasePhase.None || state.phase === LeasePhase.Stopping || (least ?? 0) > boot)
       return state
     if (state.phase === LeasePhase.Draining && !state.drainAnswered) {
@@ -132,9 +140,18 @@ export const vmMoves: Moves<
     return finish(refuse(state, context), context)
   },
 
+  hold: (state) => (state.phase === LeasePhase.Asleep ? { ...state, phase: LeasePhase.Held } : state),
+
+  // `settle` wakes the instance if anybody waits.
+  release: (state) => (state.phase === LeasePhase.Held ? { ...state, phase: LeasePhase.Asleep } : state),
+
+  moved(state, _event, context) {
+    if (sleeping.has(state.phase)) return { ...noHostLease, boot: state.boot, lastEpoch: state.lastEpoch }
+    return state.phase === LeasePhase.None ? state : finish(state, context)
+  },
+
   start(state, { boot }, context) {
-    if (state.phase === LeasePhase.Asleep && boot === state.permit)
-      return { ...state, phase: LeasePhase.Waking }
+    if (sleeping.has(state.phase) && boot === state.permit) return { ...state, phase: LeasePhase.Waking }
     // A boot that failed to come up may be tried again.
     const isNew = boot > state.boot || (boot === state.boot && state.phase === LeasePhase.None)
     if (!isNew || (state.phase === LeasePhase.Waking && boot === state.permit)) return state
@@ -192,22 +209,20 @@ export const vmMoves: Moves<
     const asleep = { ...kept, ...nothingUnderWay, slept: { boot, permit: order.permit } }
     if (state.phase !== LeasePhase.StandingBy) return asleep
     // If only a permit is left, boots may have been stopped before any of them ran here.
-    return { ...asleep, phase: LeasePhase.Asleep, boot: Math.max(state.boot, boot), permit: order.permit }
+    const phase = order.hold === undefined ? LeasePhase.Asleep : LeasePhase.Held
+    return { ...asleep, phase, boot: Math.max(state.boot, boot), permit: order.permit }
   },
 
   'stayed-awake': staysAwake,
 
   exited(state, { boot }, context) {
     const expected = state.phase === LeasePhase.Waking ? state.permit : state.boot
-    if (state.phase === LeasePhase.Asleep || boot !== expected) return state
+    if (sleeping.has(state.phase) || boot !== expected) return state
     return finish({ ...state, boot }, context)
   },
 
   stopped(state, { boot }, context) {
-    const least =
-      state.phase === LeasePhase.Asleep || state.phase === LeasePhase.Waking
-        ? (state.permit ?? 0)
-        : state.boot
+    const least = permitted.has(state.phase) ? (state.permit ?? 0) : state.boot
     return least > boot ? state : finish({ ...state, boot: Math.max(state.boot, boot) }, context)
   },
 

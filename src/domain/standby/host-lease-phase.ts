@@ -11,6 +11,8 @@ export const LeasePhase = {
   StandingBy: 'standing-by',
   /** In standby, with the permit for one boot. */
   Asleep: 'asleep',
+  /** In standby like `asleep`, but nothing wakes it: it moves to or from another host. Traffic waits. */
+  Held: 'held',
   /** The permit's boot comes up, whoever asked for it. */
   Waking: 'waking',
   /** Is being stopped; `none` follows. */

@@ -32,6 +32,7 @@ const settlePhase = {
   [LeasePhase.Draining]: (state, context) => answerDrain(refuseDraining(state, context), context),
   [LeasePhase.StandingBy]: (state, context) => hurryIfAwaited(sleepIfRested(state, context), context),
   [LeasePhase.Asleep]: wakeIfAwaited,
+  [LeasePhase.Held]: (state) => state,
   [LeasePhase.Waking]: (state) => state,
   [LeasePhase.Stopping]: refuseDraining,
 } as const satisfies Record<LeasePhase, Settlement>

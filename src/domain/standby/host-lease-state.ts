@@ -1,5 +1,5 @@
 import { LeasePhase } from './host-lease-phase.ts'
-import type { HostFailure, StandByRefusal } from '../instance/host-work.ts'
+import type { HostFailure, MovePlace, StandByRefusal } from '../instance/host-work.ts'
 import type { HeldShare, LeaseTerms, OpenRefusal, ShareChange } from './lease-protocol.ts'
 import { noScaleToZero } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
@@ -44,6 +44,8 @@ export interface StandByOrder {
   readonly graceMs: number
   /** Present if a user asked for it: how long what is in flight may take to end. */
   readonly drainMs?: number
+  /** Present if the instance moves to that host: it is held as soon as it sleeps. */
+  readonly hold?: MovePlace
 }
 
 /** Plain JSON: simulations copy and compare it. */
@@ -81,7 +83,7 @@ export interface HostLeaseState {
   readonly hurried: boolean
   /** The order that was carried out last. A repeat of it gets the same answer. */
   readonly slept?: Pick<StandByOrder, 'boot' | 'permit'>
-  /** The boot that the host may start by itself. It is present in `asleep` and `waking`. */
+  /** The boot that the host may start by itself. It is present in `asleep`, `held` and `waking`. */
   readonly permit?: number
   readonly wakeFailure?: WakeFailure
   /** From `standing-by` to the end of `waking`: a peer sent something, and no wake has begun for it yet. */
@@ -181,6 +183,14 @@ export type HostLeaseEvent =
   | { readonly kind: 'drain-cancelled'; readonly boot: number }
   | { readonly kind: 'stop'; readonly boot: number }
   | { readonly kind: 'remove' }
+  /** The sleeping instance moves: nothing wakes it until it is released, or started. */
+  | { readonly kind: 'hold' }
+  | { readonly kind: 'release' }
+  /**
+   * Another host has the instance, with its memory, from now on. Gateways are not told: what they have there
+   * goes on at that host.
+   */
+  | { readonly kind: 'moved' }
   // From the work on the VM.
   | { readonly kind: 'start'; readonly boot: number }
   | {

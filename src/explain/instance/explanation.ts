@@ -1,10 +1,11 @@
 import type { Database } from '../../db/database.ts'
-import { silentSinceOf } from '../../db/host/administration.ts'
+import { absenceOf } from '../../db/host/administration.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import { ownedVolumesOf } from '../../db/volume/search.ts'
 import { placementWords } from '../../domain/host/placement-words.ts'
 import { explain } from '../../domain/instance/explanation.ts'
 import type { Explanation } from '../../domain/instance/explanation.ts'
+import { moveSentence } from '../../domain/instance/move-words.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 import { VolumePhase } from '../../domain/volume/state.ts'
@@ -30,6 +31,8 @@ export interface InstanceExplanation extends Explanation {
   readonly lease?: HostLeaseView
   /** Why the instance is on its host. Absent: nothing is known of that. */
   readonly placed?: string
+  /** What a move to another host does, or why it failed. Absent: there is nothing to tell of one. */
+  readonly move?: string
   /** The explanation of its volume. A healthy volume explains nothing, so it is left out. */
   readonly volume?: Explanation
 }
@@ -40,22 +43,27 @@ export async function instanceExplanation(
   row: InstanceRow,
   { readLease, readDrainUntil, nowMs }: InstanceSources,
 ): Promise<InstanceExplanation> {
-  const told = await readLease({ uuid: row.uuid, nodeId: row.nodeId })
+  const absence = await absenceOf(database, row.nodeId)
+  // An answer of a lost host would be waited for in vain.
+  const isLost = absence !== undefined && absence.lostAt !== null
+  const told = isLost ? `host ${row.nodeId} is lost` : await readLease({ uuid: row.uuid, nodeId: row.nodeId })
   const isSilent = typeof told === 'string'
   const drainUntilMs = row.state === InstanceState.Draining ? await readDrainUntil(row.uuid) : undefined
-  const silentSince = isSilent ? await silentSinceOf(database, row.nodeId) : undefined
   const volume = await troubledVolume(database, row)
   const placed = placedIn(row)
+  const move = row.move === null ? undefined : moveSentence(row.move)
   const facts = {
     ...factsOf(row),
     ...(drainUntilMs === undefined ? {} : { drainUntilMs }),
-    ...(silentSince === undefined ? {} : { hostSilentSinceMs: silentSince.getTime() }),
+    ...(isSilent && absence && { hostSilentSinceMs: absence.heardAt.getTime() }),
+    ...(isLost && absence.lostAt !== null && { hostLostSinceMs: absence.lostAt.getTime() }),
   }
   return {
     ...explain(facts, isSilent ? undefined : told, nowMs),
     ...(isSilent ? { trouble: told } : {}),
     ...(isSilent || told === undefined ? {} : { lease: told }),
     ...(placed === undefined ? {} : { placed }),
+    ...(move === undefined ? {} : { move }),
     ...(volume === undefined ? {} : { volume }),
   }
 }
@@ -75,9 +83,10 @@ async function troubledVolume(
 }
 
 /** The explanation as text, without the line that says that the host did not answer. */
-export function instanceText({ placed, volume, ...explanation }: InstanceExplanation): string {
+export function instanceText({ placed, move, volume, ...explanation }: InstanceExplanation): string {
   const lines = [explanationText(explanation)]
   if (placed !== undefined) lines.push(`placement: ${placed}`)
+  if (move !== undefined) lines.push(`move: ${move}`)
   if (volume !== undefined) lines.push(`its volume: ${explanationText(volume)}`)
   return lines.join('\n')
 }

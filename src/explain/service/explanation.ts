@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { silentHosts } from '../../db/host/administration.ts'
+import { absentHosts } from '../../db/host/administration.ts'
 import { scaleToZeroOf } from '../../db/instance/row.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import { readRolloutFacts } from '../../db/rollout/facts.ts'
@@ -18,8 +18,8 @@ export async function serviceExplanation(
   { uuid, name, softLimit, ports, domains }: ServiceRow,
   instances: readonly InstanceRow[],
 ): Promise<ServiceExplanation> {
-  const [silent, rollout] = await Promise.all([
-    silentHosts(
+  const [absent, rollout] = await Promise.all([
+    absentHosts(
       database,
       instances.map(({ nodeId }) => nodeId),
     ),
@@ -34,7 +34,7 @@ export async function serviceExplanation(
       ...(certificate === null ? {} : { certificate }),
     })),
     instances: instances.map((row) => ({
-      ...servingInstance(row, silent.get(row.nodeId)),
+      ...servingInstance(row, absent.get(row.nodeId)?.heardAt),
       // An instance that was given back after its rollout is not new any more.
       ...(rollout && row.rolloutUuid !== null && { isNew: true }),
     })),

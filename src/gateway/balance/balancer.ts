@@ -221,6 +221,14 @@ export class Balancer implements Traffic {
       return known
     }
     const host = this.#hosts.get(instance.nodeId)
+    if (known !== undefined && host !== undefined && known.held() === undefined) {
+      this.#hosts.get(known.nodeId)?.leased.delete(known.uuid)
+      host.leased.set(known.uuid, known)
+      known.move(instance.nodeId, host.state)
+      known.stay()
+      return known
+    }
+    if (known !== undefined) this.#leaveHost(known)
     if (host === undefined) return undefined
     const { uuid, nodeId } = instance
     const { routes, forget, observer } = this.#options
@@ -238,7 +246,7 @@ export class Balancer implements Traffic {
         maxWaitMs: this.#limits.maxWaitMs,
         ports: () => [...new Set(routes.service(serviceUuid())?.ports.map((port) => port.destinationPort))],
         hardLimit: () => routes.service(serviceUuid())?.hardLimit ?? 0,
-        send: (message) => this.#hosts.get(nodeId)?.link.send(message),
+        send: (message) => this.#hosts.get(member.nodeId)?.link.send(message),
         moved: (change) => this.#services.get(serviceUuid())?.pump(change),
         forget: (boot) => forget(uuid, boot),
         woken: (woken) =>
@@ -248,6 +256,17 @@ export class Balancer implements Traffic {
     this.#leased.set(uuid, member)
     host.leased.set(uuid, member)
     return member
+  }
+
+  /**
+   * The instance is on another host, and this one did not ask for its lease: it is lost. What is in flight to
+   * it gets no answer any more.
+   */
+  #leaveHost(member: LeasedInstance): void {
+    this.#hosts.get(member.nodeId)?.leased.delete(member.uuid)
+    this.#leased.delete(member.uuid)
+    member.tell({ kind: 'link-unreachable' })
+    member.close()
   }
 
   #apply({ services, instances, nodes }: RouteChange): void {

@@ -45,7 +45,7 @@ const noQueue: AdmissionTiming = { queuedUs: 0 }
  */
 export class LeasedInstance implements AdmittedTo {
   readonly uuid: string
-  readonly nodeId: string
+  nodeId: string
   readonly listening = new Roster<InstanceAdmission>()
   readonly meter: LoadMeter
   readonly share: InstanceShare
@@ -222,6 +222,12 @@ export class LeasedInstance implements AdmittedTo {
     const deleted = { grace, over: false }
     this.#deleted = deleted
     for (const each of this.listening) each.end('close')
+  }
+
+  /** The instance has moved to another host. Only without a lease. */
+  move(nodeId: string, link: HostConnection): void {
+    this.nodeId = nodeId
+    this.tell({ kind: 'moved', link })
   }
 
   /** Called when the instance does not run, as far as the routes know. */

@@ -239,6 +239,20 @@ export class AgentMetrics implements AgentObserver {
     })
   }
 
+  /** Shows how long the host's term lasts. Without a term the metric has no value. */
+  showTerm(secondsLeft: () => number | undefined): void {
+    const left: Gauge = new Gauge({
+      name: 'roost_agent_term_seconds',
+      help: 'How long this host may run its instances without a further answer of the API. Absent if there is no such term.',
+      registers: [this.registry],
+      collect: () => {
+        const known = secondsLeft()
+        if (known === undefined) left.remove()
+        else left.set(known)
+      },
+    })
+  }
+
   #showRoom(room: () => Promise<VolumeRoom>): void {
     const volumes: Gauge = new Gauge({
       name: 'roost_agent_volumes',

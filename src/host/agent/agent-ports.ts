@@ -3,6 +3,7 @@ import type { VolumeEvent } from '../../domain/instance/host-work.ts'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import type { DiskAdmission } from '../disk-room.ts'
 import type { Images } from '../images/images.ts'
+import type { Transfers } from '../moves/transfers.ts'
 import type { Network } from '../network/network.ts'
 import type { Vmm } from '../vmm/vmm.ts'
 import type { Volumes } from '../volumes/volumes.ts'
@@ -18,9 +19,13 @@ export interface AgentPorts {
   readonly launches: LaunchSource
   readonly store: InstanceStore
   readonly disk: DiskAdmission
+  /** Absent: this host takes part in no mesh, so no instance moves from or to it. */
+  readonly transfers?: Transfers
   readonly observer: AgentObserver
   readonly log: AgentLog
   readonly nowMs: () => number
+  /** Says why no VM may start now. Absent: one always may. */
+  readonly term?: { refusal(): string | undefined }
   /** An id that changes when the machine reboots. */
   readonly hostBootId: string
 }

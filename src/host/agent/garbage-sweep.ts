@@ -1,6 +1,9 @@
 import type { NodeInstance } from '../../domain/host/api-protocol.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import type { HostAgent } from './host-agent.ts'
+import { permitOf } from '../instance/record.ts'
+import type { Move, MoveSource } from '../instance/record.ts'
+import { NotHeldError } from '../moves/transfers.ts'
 
 export const garbageIntervalMs = 30_000
 /**
@@ -8,11 +11,16 @@ export const garbageIntervalMs = 30_000
  * as deleted.
  */
 const garbageAgeMs = 60_000
+/** How long a host that holds an instance for this one may take to say so. */
+const askLimitMs = 5_000
+/** How long what was fetched is kept, unchanged, if the host from which it came can not be asked. */
+const unansweredAgeMs = 24 * 3_600_000
 
 /**
  * Removes instances that the API does not list for this host any more. They were deleted, but the activity
  * that removes them never reached this host. Only a successful answer of the API counts. An instance that is
- * being started, or that is missing for the first time, stays.
+ * being started, or that is missing for the first time, stays. What was fetched for a move stays as long as
+ * the old host holds it: the row may name this host a moment later.
  */
 export class GarbageSweep {
   readonly #agent: HostAgent
@@ -30,22 +38,69 @@ export class GarbageSweep {
     this.#list = options.list
   }
 
-  async sweep(): Promise<readonly string[]> {
+  /**
+   * Returns what it removed. With `wasLost` it does not wait until an instance counts as deleted: the host
+   * was taken for lost, so what the API does not list runs elsewhere. An instance that sleeps here without a
+   * volume goes, too, even if it is listed: its workflow may already be looking for another host, and traffic
+   * must not wake it here. If it stays on this host after all, it sleeps on without its memory.
+   */
+  async sweep({ wasLost = false } = {}): Promise<readonly string[]> {
     // The instances on this host are read before the API is asked. An instance that comes to this host in
     // the meantime may be missing from the API's answer, and must not be removed.
     const here = [...this.#agent.entries.keys()]
     const listed = new Set((await this.#list()).map((instance) => instance.uuid))
     const removed: string[] = []
+    const silent = new Set<string>()
     for (const instanceUuid of here) {
-      if (listed.has(instanceUuid)) this.#missingSinceMs.delete(instanceUuid)
-      else if (await this.#isOld(instanceUuid)) {
-        this.#ports.log.info({ instance: instanceUuid }, 'an instance that the API does not know is removed')
-        await this.#agent.remove({ instanceUuid })
+      const isListed = listed.has(instanceUuid)
+      const isLost = wasLost && (!isListed || this.#sleepsAlone(instanceUuid))
+      if (isListed) this.#missingSinceMs.delete(instanceUuid)
+      const isGarbage = isLost || (!isListed && (await this.#isOld(instanceUuid)))
+      if (isGarbage && !(await this.#mayStillCome(instanceUuid, silent))) {
+        this.#ports.log.info({ instance: instanceUuid, isListed }, 'an instance is removed from this host')
+        await this.#agent.clear({ instanceUuid })
         this.#missingSinceMs.delete(instanceUuid)
         removed.push(instanceUuid)
       }
     }
     return removed
+  }
+
+  /** Whether it may be woken here, and has no volume. */
+  #sleepsAlone(instanceUuid: string): boolean {
+    const { record, launch } = this.#agent.entries.get(instanceUuid) ?? {}
+    return record !== undefined && permitOf(record) !== undefined && launch?.spec.volume === undefined
+  }
+
+  /**
+   * Whether it was fetched for a move that may still be completed. `silent` has the hosts that did not answer
+   * in this sweep, so that each is waited for once.
+   */
+  async #mayStillCome(instanceUuid: string, silent: Set<string>): Promise<boolean> {
+    const moveNow = (): Move | undefined => this.#agent.entries.get(instanceUuid)?.record?.move
+    const move = moveNow()
+    if (move?.role !== 'new') return false
+    const held = silent.has(move.from.nodeId) ? undefined : await this.#heldAt(move.from, instanceUuid)
+    // It was taken, or fetched anew, in the meantime.
+    if (moveNow()?.role !== 'new' || moveNow()?.holdUuid !== move.holdUuid) return true
+    if (held !== undefined) return held.holdUuid === move.holdUuid
+    silent.add(move.from.nodeId)
+    const changed = await this.#ports.store.changedAtMs(instanceUuid)
+    return changed !== undefined && this.#ports.nowMs() - changed < unansweredAgeMs
+  }
+
+  /** Which hold of the instance the old host has. Undefined if it can not be asked. */
+  async #heldAt(
+    from: MoveSource,
+    instanceUuid: string,
+  ): Promise<{ readonly holdUuid: string | undefined } | undefined> {
+    try {
+      const signal = AbortSignal.timeout(askLimitMs)
+      const copy = await this.#ports.transfers?.copyOf(from, instanceUuid, signal)
+      return copy && { holdUuid: copy.holdUuid }
+    } catch (error) {
+      return error instanceof NotHeldError ? { holdUuid: undefined } : undefined
+    }
   }
 
   async #isOld(instanceUuid: string): Promise<boolean> {

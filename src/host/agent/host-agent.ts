@@ -1,4 +1,3 @@
-import { ExitCause } from '../../domain/instance/exit-report.ts'
 import type {
   HostActivities,
   StandByResult,
@@ -16,6 +15,8 @@ import { HostStartError } from '../instance/host-start-error.ts'
 import { beginStart, interruptStart, isStarting } from '../instance/start-job.ts'
 import { HostVolumes } from '../volumes/host-volumes.ts'
 import { InstanceEntry } from '../instance/entry.ts'
+import { InstanceMoves } from './instance-moves.ts'
+import { leaseWork } from './lease-work.ts'
 import type { StartJob } from '../instance/entry.ts'
 import { goesToSleep, permitOf, runs, standByResult } from '../instance/record.ts'
 import type { InstanceRecord } from '../instance/record.ts'
@@ -42,6 +43,7 @@ export class HostAgent {
   readonly leases: HostLeases
   readonly volumes: HostVolumes
   readonly standby: StandbyWork
+  readonly moves: InstanceMoves
   readonly #start: BootStart
   readonly #removed = new RemovedHere()
   #halting = false
@@ -57,7 +59,29 @@ export class HostAgent {
     const parts = { ports, leases, end: this.end, volumes: this.volumes }
     this.standby = new StandbyWork(parts)
     this.#start = new BootStart({ ...parts, standby: this.standby })
-    this.#setCallbacks()
+    this.moves = new InstanceMoves({
+      ...parts,
+      entries,
+      standby: this.standby,
+      entry: (instanceUuid) => this.entry(instanceUuid),
+      clear: async (instanceUuid) => {
+        await this.clear({ instanceUuid })
+      },
+    })
+    leases.setCallbacks(
+      leaseWork({
+        ...parts,
+        standby: this.standby,
+        wake: (entry, boot) => {
+          // During a halt no instance wakes. The permit stays, and the next agent tells the workflow.
+          if (!this.#halting && !isStarting(entry, boot))
+            this.#newJob(entry, { boot, byPermit: true, early: false })
+        },
+        follow: (entry, work) => {
+          this.follow(entry, work)
+        },
+      }),
+    )
     ports.vmm.onExit((vm) => this.#look(vm))
     ports.vmm.onListening((vm) => this.#look(vm))
     ports.vmm.onDisabled(({ instanceUuid, boot }, disabled) => {
@@ -83,6 +107,7 @@ export class HostAgent {
     readonly early?: boolean
   }): Promise<StartResult> {
     if (this.#halting) throw new HostStartError(HostFailure.BootFailed, 'the host is shutting down')
+    if (this.moves.isFetching(input.instanceUuid)) await this.moves.callOff(input.instanceUuid)
     const entry = this.entry(input.instanceUuid)
     // The caller asks for a boot that may be draining. So it has cancelled the stop of that boot, even if
     // the drain has already ended.
@@ -104,10 +129,12 @@ export class HostAgent {
     const entry = this.entry(instanceUuid)
     const done = standByResult(entry.record, order)
     if (done !== undefined) {
-      await entry.queue.run(async () => await this.#tellAgain(entry, order.permit))
+      if (order.hold === undefined) await this.moves.endHold(input)
+      await entry.queue.run(async () => await this.standby.tellAgain(entry, order.permit))
       return done
     }
     if (this.#halting) return { slept: false, reason: StandByRefusal.NotRunning }
+    if (order.hold !== undefined) this.moves.requireMovable(entry)
     const peerPackets =
       entry.record === undefined ? undefined : await this.#ports.network.peerPackets(entry.record.nic)
     return await new Promise((resolve) => {
@@ -118,14 +145,6 @@ export class HostAgent {
         ...(peerPackets === undefined ? {} : { peerPackets }),
       })
     })
-  }
-
-  /** Within `queue`: reports a wake again, because a caller that asks for its sleep may not know of it. */
-  async #tellAgain(entry: InstanceEntry, permit: number): Promise<void> {
-    const { record } = entry
-    if (record?.boot !== permit || record.started === undefined) return
-    await entry.save({ ...record, startDue: true, ...(record.exit === undefined ? {} : { reported: false }) })
-    this.end.news()
   }
 
   /** See `HostActivities.changeInstance`. */
@@ -174,6 +193,7 @@ export class HostAgent {
     readonly forced: boolean
     readonly graceMs: number
   }): Promise<StopResult> {
+    if (this.moves.isFetching(input.instanceUuid)) await this.moves.callOff(input.instanceUuid)
     const entry = this.entry(input.instanceUuid)
     entry.stopAskedOfBoot = Math.max(entry.stopAskedOfBoot, input.boot)
     this.leases.tell(entry, { kind: 'stop', boot: input.boot })
@@ -188,7 +208,12 @@ export class HostAgent {
     ) {
       await this.#endThrough(entry, record, input)
     }
-    await entry.queue.run(async () => await this.#endStandby(entry, input.boot))
+    await entry.queue.run(async () => {
+      const { move } = entry.record ?? {}
+      if (move !== undefined) await this.moves.beforeStop(entry, input.boot)
+      await this.#endStandby(entry, input.boot)
+      this.moves.noteOverridden(entry, move)
+    })
     this.leases.tell(entry, { kind: 'stopped', boot: input.boot })
     const after = entry.record
     // A stop of the permit's boot may find the instance still on its way to standby. Then the boot that
@@ -206,7 +231,7 @@ export class HostAgent {
       await this.#ports.vmm.shutdown(vmOf(record), { graceMs: stop.graceMs })
       await entry.ended(shutdownLimitMs(record, stop.graceMs))
     }
-    await entry.queue.run(async () => await this.#endNow(entry, record.boot))
+    await entry.queue.run(async () => await this.end.endNow(entry, record.boot))
     await entry.sleep
   }
 
@@ -240,26 +265,38 @@ export class HostAgent {
 
   /** See `HostActivities.removeInstance`. */
   async remove(input: { readonly instanceUuid: string }): Promise<void> {
-    const entry = this.entry(input.instanceUuid)
-    entry.removed = true
     this.#removed.add(input.instanceUuid)
+    if (this.moves.isFetching(input.instanceUuid)) await this.moves.callOff(input.instanceUuid)
+    await this.clear(input, { isDeleted: true })
+  }
+
+  /** Removes an instance that is not on this host any more. It may be placed here again. */
+  async clear(
+    input: { readonly instanceUuid: string },
+    { isDeleted = false }: { readonly isDeleted?: boolean } = {},
+  ): Promise<void> {
+    const entry = this.entry(input.instanceUuid)
+    const { move } = entry.record ?? {}
+    entry.removed = true
     entry.job?.controller.abort()
     await entry.queue.run(async () => {
       const { record } = entry
       await this.end.kill(entry, 'forced')
-      if (record !== undefined) await this.standby.revoke(entry, record.boot)
+      // What was fetched has no address here that could be given back.
+      if (record !== undefined && record.move?.role !== 'new') await this.standby.revoke(entry, record.boot)
       await this.#ports.vmm.dropSnapshot(this.#ports.store.directory(input.instanceUuid))
       await this.volumes.release(input.instanceUuid)
       await entry.remove()
     })
-    this.leases.tell(entry, { kind: 'remove' })
+    this.leases.tell(entry, { kind: move?.role === 'old' && !isDeleted ? 'moved' : 'remove' })
     this.leases.forget(entry)
     this.entries.delete(input.instanceUuid)
+    if (move?.role === 'old') this.moves.noteCleared()
   }
 
-  /** Whether this host has been asked to remove the instance. */
+  /** Whether this host has been asked to remove the instance, or another host has it now. */
   hasRemoved(instanceUuid: string): boolean {
-    return this.#removed.has(instanceUuid)
+    return this.#removed.has(instanceUuid) || this.moves.isGone(instanceUuid)
   }
 
   /** Checks every VM that should run, to find events that were not reported or could not be recorded. */
@@ -298,41 +335,6 @@ export class HostAgent {
     if (entry !== undefined) this.leases.tell(entry, event)
   }
 
-  #setCallbacks(): void {
-    this.leases.setCallbacks({
-      wake: (entry, boot) => {
-        // During a halt no instance wakes. The permit stays, and the next agent tells the workflow.
-        if (!this.#halting && !isStarting(entry, boot))
-          this.#newJob(entry, { boot, byPermit: true, early: false })
-      },
-      sleep: (entry, order) => {
-        this.follow(entry, this.standby.sleep(entry, order))
-      },
-      hurry: (entry) => {
-        this.standby.hurry(entry)
-      },
-      noteWakeFailure: (entry, failed) => {
-        const due = entry.job?.byPermit ?? false
-        entry.queue
-          .run(async () => await this.standby.noteWakeFailure(entry, failed, due))
-          .then(
-            () => {
-              this.end.news()
-            },
-            (error: unknown) => {
-              this.#ports.log.error(
-                { instance: entry.instanceUuid, err: error },
-                'a failed wake could not be recorded',
-              )
-            },
-          )
-      },
-      news: () => {
-        this.end.news()
-      },
-    })
-  }
-
   /** Remembers the work on an order to stand by as the entry's `sleep`, a promise that never rejects. */
   follow(entry: InstanceEntry, work: Promise<void>): void {
     const sleep = work
@@ -368,23 +370,22 @@ export class HostAgent {
   entry(instanceUuid: string): InstanceEntry {
     const found = this.entries.get(instanceUuid)
     if (found !== undefined) return found
+    this.moves.noteBack(instanceUuid)
     const made = new InstanceEntry(instanceUuid, this.#ports.store)
     this.entries.set(instanceUuid, made)
     return made
   }
 
   #newJob(entry: InstanceEntry, asked: Parameters<typeof beginStart>[1]): StartJob {
-    return beginStart(entry, asked, async (job) => await this.#start.run(entry, job))
-  }
-
-  /** Ends at once what of the boot still runs. If the boot never had a VM, only its exit is recorded. */
-  async #endNow(entry: InstanceEntry, boot: number): Promise<StopResult['exit']> {
-    const { record } = entry
-    if (record?.boot !== boot) return undefined
-    const exit = (await this.end.settle(entry)) ?? (await this.end.kill(entry, 'forced'))
-    if (exit !== undefined) return exit
-    const never = { boot, cause: ExitCause.Forced, applicationStarted: false, atMs: this.#ports.nowMs() }
-    return await this.end.finish(entry, record, never)
+    return beginStart(entry, asked, async (job) => {
+      const { move } = entry.record ?? {}
+      if (move !== undefined) await this.moves.beforeStart(entry, job.boot, job.controller.signal)
+      try {
+        return await this.#start.run(entry, job)
+      } finally {
+        this.moves.noteOverridden(entry, move)
+      }
+    })
   }
 }
 

@@ -31,6 +31,7 @@ export interface RecoveryOptions {
  *   record says it ran, no VM                 the machine rebooted or the platform halted: `host-halted`; else `vmm-lost`
  *   record of a start that had no VM yet      its address is detached; the caller of the start repeats it
  *   in standby, with its permit               it sleeps on
+ *   held, because it moves                    it is held on
  *   in standby, and a VM of the permit        the wake goes on, and is reported
  *   on its way to standby, VM runs            cold: the shutdown goes on; stateful: no snapshot, the instance stays awake
  *   on its way to standby, no VM              the instance is asleep, with its snapshot or with the exit of its VM
@@ -65,6 +66,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   await recoverHolds({ ports, volumes: agent.volumes, entries: agent.entries }).catch((error: unknown) => {
     ports.log.error({ err: error }, 'the holds of volumes could not be checked yet')
   })
+  await agent.moves.recover()
   await watchForPeers(agent)
 }
 
@@ -74,7 +76,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
  */
 async function watchForPeers(agent: HostAgent): Promise<void> {
   const sleepers = [...agent.entries.values()].filter(
-    ({ hostLease }) => hostLease.phase === LeasePhase.Asleep,
+    ({ hostLease: { phase } }) => phase === LeasePhase.Asleep || phase === LeasePhase.Held,
   )
   await Promise.all(sleepers.map(async (entry) => await agent.end.rest(entry)))
 }
@@ -99,7 +101,7 @@ async function recoverOne(
   } else if (status !== undefined) await takeOver(options, entry, record, status)
   else if (goesToSleep(record)) await noteSleep(options, entry, record)
   else if (record.started !== undefined) await agent.end.finish(entry, record, goneExit(options, record))
-  else await ports.network.detach(record.nic)
+  else if (record.move === undefined) await ports.network.detach(record.nic)
   attend(options, entry, status)
 }
 
@@ -124,7 +126,8 @@ async function sleepOn(
   const { agent, ports } = options
   const { record } = entry
   if (record === undefined) return
-  entry.nicBase = await ports.network.counters(record.nic).catch(() => undefined)
+  if (record.move?.role !== 'new')
+    entry.nicBase = await ports.network.counters(record.nic).catch(() => undefined)
   if (status?.exit !== undefined && record.boot === permitOf(record)) {
     await agent.end.finish(entry, withStart(record, status.started), trueExit(options, record, status.exit))
   } else if (status?.started !== undefined && record.boot === permitOf(record)) {

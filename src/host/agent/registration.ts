@@ -13,6 +13,7 @@ import { isJsonObject, parseJson } from '../../domain/json-text.ts'
 import { replaceFile } from '../../primitives/replace-file.ts'
 import type { AgentLog } from './agent-ports.ts'
 import { ApiError } from './api-client.ts'
+import type { HostTerm } from './host-term.ts'
 
 /**
  * Returns the agent's secret, and makes it at the first start. The API ties the host's id to this secret,
@@ -45,6 +46,9 @@ interface HeartbeatPauses {
 
 const protocolPauses: HeartbeatPauses = { intervalMs: heartbeatIntervalMs, retryMs: heartbeatRetryMs }
 
+/** The host's term, as heartbeats tell it (`HostTerm`). */
+export type HeartbeatTerm = Pick<HostTerm, 'tell' | 'take' | 'missed'>
+
 /**
  * Reports to the API every `heartbeatIntervalMs` that this host lives. The API's first answer assigns the
  * host's network. The assignment is kept on disk, so that an agent can look after its VMs even if it starts
@@ -53,7 +57,8 @@ const protocolPauses: HeartbeatPauses = { intervalMs: heartbeatIntervalMs, retry
 export class Registration {
   readonly #path: string
   readonly #nodeId: string
-  readonly #beat: (isFull: boolean) => Promise<NodeAssignment>
+  readonly #send: (beat: NodeHeartbeat) => Promise<NodeAssignment>
+  readonly #describe: (isFull: boolean) => Promise<NodeHeartbeat>
   readonly #onReassigned: (assigned: NodeAssignment) => void
   readonly #onRefused: () => void
   readonly #isJoined: boolean
@@ -61,6 +66,10 @@ export class Registration {
   readonly #log: AgentLog
   readonly #pauses: HeartbeatPauses
   #inUse: NodeAssignment | undefined
+  /** Absent until the agent knows its VMs. Until then heartbeats tell no term. */
+  #term: HeartbeatTerm | undefined
+  /** Whether the last answer asks for the next heartbeat at once. */
+  #isUrgent = false
   #timer: NodeJS.Timeout | undefined
   #closed = false
   /** Whether the API answered the last heartbeat. It is undefined before the first one has ended. */
@@ -95,7 +104,8 @@ export class Registration {
     this.#onRefused = options.onRefused
     this.#onReassigned = options.onReassigned
     this.#path = join(options.agentDirectory, 'assignment.json')
-    this.#beat = async (isFull) => await options.send(await options.describe(isFull))
+    this.#send = options.send
+    this.#describe = options.describe
     this.#log = options.log
   }
 
@@ -124,11 +134,17 @@ export class Registration {
     }
   }
 
+  /** From now on heartbeats tell this term, and their answers renew it. */
+  keepTerm(term: HeartbeatTerm): void {
+    this.#term = term
+  }
+
   /** Sends a heartbeat at once and then at every interval, until `stop`. */
   start(): void {
     void this.#beatOnce().then(() => {
       if (this.#closed) return
-      const delayMs = this.heard ? this.#pauses.intervalMs : this.#pauses.retryMs
+      const pauseMs = this.heard ? this.#pauses.intervalMs : this.#pauses.retryMs
+      const delayMs = this.#isUrgent ? 0 : pauseMs
       this.#timer = setTimeout(() => {
         this.start()
       }, delayMs)
@@ -158,10 +174,24 @@ export class Registration {
     } catch (error) {
       this.#heard = false
       this.#untilFull = 0
+      await this.#term?.missed()
       this.#complain(error)
       if (this.#inUse !== undefined && this.#isRefusal(statusOf(error))) this.#onRefused()
       return undefined
     }
+  }
+
+  /** The term is told last: it counts from the moment when the heartbeat is sent. */
+  async #beat(isFull: boolean): Promise<NodeAssignment> {
+    this.#isUrgent = false
+    const beat = await this.#describe(isFull)
+    const term = this.#term
+    if (term === undefined) return await this.#send(beat)
+    const told = await term.tell()
+    const { termMs, loss } = told
+    const answer = await this.#send({ ...beat, loss, ...(termMs !== undefined && { termMs }) })
+    this.#isUrgent = await term.take(told, answer)
+    return answer
   }
 
   async #takeMesh(told: ToldMesh): Promise<void> {

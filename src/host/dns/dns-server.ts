@@ -36,6 +36,8 @@ const maxPendingPerConnection = 16
  */
 const unreadMaxBytes = 128 * 1024
 const receiveBufferBytes = 1 << 20
+/** How often the system is asked for a port that is free for TCP, until it is free for UDP as well. */
+const mostChoices = 10
 
 export interface DnsServerOptions {
   readonly address: string
@@ -69,13 +71,24 @@ export class DnsServer {
 
   /** Listens and returns the port. Fails if the port is taken. */
   async open(): Promise<number> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#listen()
+      } catch (error) {
+        await this.close()
+        const isChosen = this.#options.port === 0 && (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+        if (!isChosen || tries === mostChoices) throw error
+      }
+    }
+  }
+
+  async #listen(): Promise<number> {
     const { address } = this.#options
     const tcp = createServer({ noDelay: true }, (socket) => this.#accept(socket))
     tcp.maxConnections = maxOpenConnections
     this.#tcp = tcp
     // With port 0 the system chooses among the ports that are free for TCP, where many are taken for a
-    // while.
-    // Few are ever taken for UDP, so the same number is free there.
+    // while. Few are ever taken for UDP, so the same number is free there as a rule.
     tcp.listen({ host: address, port: this.#options.port ?? 53, exclusive: true })
     await once(tcp, 'listening')
     tcp.on('error', () => undefined)

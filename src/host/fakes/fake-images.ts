@@ -5,6 +5,8 @@ import { createSharedRuns } from '../images/shared-runs.ts'
 export interface FakeImagesOptions {
   /** The nth `prepare` (from 1) fails with this. */
   readonly fail?: { readonly nth: number; readonly failure: ImageError['failure'] }
+  /** The root disk of all images. Absent: a path where there is nothing. */
+  readonly rootfsPath?: string
   /** Does the pull of each image, once. Without it every image is there already. */
   readonly pull?: (signal: AbortSignal) => Promise<void>
 }
@@ -36,7 +38,7 @@ export class FakeImages implements Images {
     return await Promise.resolve({
       kind: 'container',
       digest,
-      rootfsPath: '/nonexistent',
+      rootfsPath: this.#options.rootfsPath ?? '/nonexistent',
       entrypoint: [],
       command: ['app'],
       env: [],

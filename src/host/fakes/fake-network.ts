@@ -10,6 +10,8 @@ import type {
 export interface FakeNetworkFaults {
   /** The nth `attach` (from 1) fails. */
   readonly failAttach?: number
+  /** Every `guard` fails while this is set. */
+  failGuard?: boolean
 }
 
 /**
@@ -25,6 +27,10 @@ export class FakeNetwork implements Network {
   readonly resting = new Set<string>()
   /** The dropped packets that `load` returns. */
   readonly dropped: Record<NetworkBound, number> = { flows: 0, 'new-flows': 0, bandwidth: 0 }
+  /** What `guard` was called with. */
+  readonly guards: (number | undefined)[] = []
+  /** What `openTo` was called with last, by the port. */
+  readonly openedTo = new Map<number, readonly string[]>()
   readonly #peerPackets = new Map<string, number>()
   readonly #peerListeners = new Set<(nic: NicSpec) => void>()
   readonly #faults: FakeNetworkFaults
@@ -109,6 +115,17 @@ export class FakeNetwork implements Network {
     port: number,
   ): Promise<{ readonly host: string; readonly port: number } | undefined> {
     return await Promise.resolve(this.attached.has(nic.ip) ? { host: nic.ip, port } : undefined)
+  }
+
+  async guard(leftMs: number | undefined): Promise<void> {
+    if (this.#faults.failGuard === true) throw new Error('the guard can not be set, as asked')
+    this.guards.push(leftMs)
+    await Promise.resolve()
+  }
+
+  async openTo(port: number, addresses: readonly string[]): Promise<void> {
+    this.openedTo.set(port, addresses)
+    await Promise.resolve()
   }
 
   async close(): Promise<void> {

@@ -25,7 +25,7 @@ import {
   takeSnapshot,
 } from '../vmm/snapshot-files.ts'
 import { VmmError } from '../vmm/vmm.ts'
-import type { Vmm, VmName, VmSpec, VmStatus, VmUsage } from '../vmm/vmm.ts'
+import type { SnapshotFit, Vmm, VmName, VmSpec, VmStatus, VmUsage } from '../vmm/vmm.ts'
 
 export interface FakeVmmOptions {
   /** The VMs of the machine. Without it the fake has VMs of its own. */
@@ -76,7 +76,16 @@ export interface FakeVmmOptions {
  * a reboot of the machine.
  */
 export class FakeVmm implements Vmm {
+  /** Fake VMs end with their agent, so the agent alone sees to the term. */
+  readonly terms = { isKept: () => true, heed: async () => await Promise.resolve(true) }
   readonly accelerator = 'fake'
+  readonly snapshots: SnapshotFit = {
+    machine: { processor: 'fake' },
+    misfitOf: ({ snapshotKey }) =>
+      this.#options.unfitSnapshots !== true && snapshotKey === 'fake'
+        ? undefined
+        : 'the processor is another one',
+  }
   readonly processors: number
   readonly vms: FakeVms
   readonly #options: FakeVmmOptions

@@ -5,7 +5,7 @@ import type { AgentPorts } from '../agent/agent-ports.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { InstanceEntry } from './entry.ts'
 import type { HostLeases } from '../leases/host-leases.ts'
-import { goesToSleep, permitOf, runs, withStart } from './record.ts'
+import { goesToSleep, permitOf, released, runs, withStart } from './record.ts'
 import type { InstanceRecord } from './record.ts'
 import { StalledVms } from './stalled-vms.ts'
 import { sampleUsage } from './usage-sample.ts'
@@ -123,7 +123,7 @@ export class BootEnd {
       return observed
     }
     const exit = halted ? haltedExit(observed) : observed
-    const { standby, ...ended } = record
+    const { standby, ...ended } = released(record)
     const past = standby?.atMs === undefined ? {} : { standby }
     await entry.save({ ...ended, ...past, exit, usageOfBoot, reported: false })
     this.#ports.observer.ended(exit.cause)
@@ -132,6 +132,19 @@ export class BootEnd {
     this.#leases.tell(entry, { kind: 'exited', boot: record.boot })
     this.#onNews()
     return exit
+  }
+
+  /**
+   * Within `queue`. Ends at once what of the boot still runs. If the boot never had a VM, only its exit is
+   * recorded.
+   */
+  async endNow(entry: InstanceEntry, boot: number): Promise<ExitReport | undefined> {
+    const { record } = entry
+    if (record?.boot !== boot) return undefined
+    const exit = (await this.settle(entry)) ?? (await this.kill(entry, 'forced'))
+    if (exit !== undefined) return exit
+    const never = { boot, cause: ExitCause.Forced, applicationStarted: false, atMs: this.#ports.nowMs() }
+    return await this.finish(entry, record, never)
   }
 
   /** Records that the instance is asleep. From here on the permit can be used. */
@@ -159,7 +172,8 @@ export class BootEnd {
   async rest(entry: InstanceEntry): Promise<void> {
     const { network, log } = this.#ports
     const { record } = entry
-    if (record === undefined) return
+    // An instance that was fetched has no place in this host's network before it is this host's.
+    if (record === undefined || record.move?.role === 'new') return
     try {
       await network.standBy(record.nic)
     } catch (error) {
@@ -183,7 +197,9 @@ export class BootEnd {
     entry.nicBase = undefined
     entry.launch = undefined
     await Promise.all([
-      network.detach(record.nic).catch(this.#unable(record, 'address')),
+      record.move?.role === 'new'
+        ? undefined
+        : network.detach(record.nic).catch(this.#unable(record, 'address')),
       this.#volumes.release(record.instanceUuid).catch(this.#unable(record, 'volume')),
       store.dropLaunch(record.instanceUuid).catch(this.#unable(record, 'copy of the launch spec')),
       this.#forget(record),

@@ -15,7 +15,7 @@ import { vmOf } from './boot-end.ts'
 import type { BootEnd } from './boot-end.ts'
 import type { HostLeases } from '../leases/host-leases.ts'
 import { guestProcess } from './guest-process.ts'
-import { asHostStartError, HostStartError } from './host-start-error.ts'
+import { asHostStartError, HostStartError, requireTerm } from './host-start-error.ts'
 import { withVolumeMade } from '../volumes/host-volumes.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { InstanceEntry, StartJob } from './entry.ts'
@@ -80,6 +80,7 @@ export class BootStart {
     try {
       const earlier = await this.#earlierAttempt(entry, job)
       if (earlier !== undefined) return earlier
+      requireTerm(this.#ports)
       this.#leases.tell(entry, { kind: 'start', boot: job.boot })
       const { record } = entry
       // While a wake waits for its user's turn, the instance stays asleep, and an abort leaves it so.
@@ -153,7 +154,7 @@ export class BootStart {
       const nicBase = await this.#ports.network.counters(record.nic)
       record = { ...record, imageDigest: image.digest, ...(nicBase === undefined ? {} : { nicBase }) }
       record = withVolume(record, volume)
-      signal.throwIfAborted()
+      requireTerm(this.#ports, signal)
       const prepareMs = nowMs() - askedAtMs
       // The copy for wakes is written beside the start of the VM, so that it delays nothing. It is written
       // before any order to stand by comes.
@@ -197,7 +198,7 @@ export class BootStart {
     try {
       const { spec, image, attachment, volume } = await this.#rouse(entry, { record, restore }, signal)
       record = withLaunch(withVolume(record, volume), spec)
-      signal.throwIfAborted()
+      requireTerm(this.#ports, signal)
       job.vmAsked = true
       const prepareMs = nowMs() - askedAtMs
       const parts = { spec, record, image, attachment, volume, process: guestProcess(spec, image) }

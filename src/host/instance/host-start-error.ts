@@ -1,4 +1,5 @@
 import { finalHostFailures, HostFailure } from '../../domain/instance/host-work.ts'
+import type { AgentPorts } from '../agent/agent-ports.ts'
 import { ImageError } from '../images/images.ts'
 import { VmmError } from '../vmm/vmm.ts'
 import { VolumeError } from '../volumes/volumes.ts'
@@ -17,6 +18,16 @@ export class HostStartError extends Error {
     this.failure = failure
     this.final = options?.final ?? finalHostFailures.includes(failure)
   }
+}
+
+/**
+ * Throws if a start must not go on: if `signal` aborted it, or if the host may run no VM now. In the second
+ * case another attempt may succeed a moment later.
+ */
+export function requireTerm({ term }: Pick<AgentPorts, 'term'>, signal?: AbortSignal): void {
+  signal?.throwIfAborted()
+  const refusal = term?.refusal()
+  if (refusal !== undefined) throw new HostStartError(HostFailure.BootFailed, refusal)
 }
 
 /**

@@ -3,7 +3,13 @@ import { StartKind } from '../../domain/instance/start-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import { noUsage, withWake } from '../../domain/instance/usage.ts'
 import type { Usage, Wakes } from '../../domain/instance/usage.ts'
-import type { HostFailure, StandByResult, StartResult } from '../../domain/instance/host-work.ts'
+import type {
+  FetchResult,
+  HostFailure,
+  MovePlace,
+  StandByResult,
+  StartResult,
+} from '../../domain/instance/host-work.ts'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import type { NicCounters, NicSpec } from '../network/network.ts'
 import type { VmVolume } from '../vmm/vmm.ts'
@@ -50,6 +56,11 @@ export interface InstanceRecord {
   /** The boot with which the guest's memory began, if that is an earlier one. */
   readonly memoryBoot?: number
   readonly standby?: Standby
+  /**
+   * Present while the instance is held here, because it moves between hosts. It sleeps or is stopped then, or
+   * is on its way to standby. The record of a new boot does not have it.
+   */
+  readonly move?: Move
   /** When traffic used the permit. Present until the instance's workflow knows. */
   readonly wakingDueMs?: number
   /**
@@ -87,6 +98,24 @@ export interface Standby {
   }
 }
 
+/**
+ * How far a move is. `holdUuid` names the hold: what was fetched of an earlier hold is worthless, because the
+ * instance may have run since.
+ */
+export type Move =
+  /** It moves from here. At `port` this host lets the new one fetch it. */
+  | { readonly role: 'old'; readonly to: MovePlace; readonly holdUuid: string; readonly port?: number }
+  /** It was fetched. Whether it is this host's is not known yet. */
+  | {
+      readonly role: 'new'
+      readonly from: MoveSource
+      readonly holdUuid: string
+      readonly fetched: FetchResult
+    }
+
+/** Where an instance is fetched from. */
+export type MoveSource = MovePlace & { readonly port: number }
+
 export function newRecord(
   boot: Pick<InstanceRecord, 'instanceUuid' | 'boot' | 'hostBootId' | 'nic' | 'imageDigest'>,
   previous: InstanceRecord | undefined,
@@ -108,9 +137,19 @@ export function firstRecord(
   { boot, hostBootId }: Pick<InstanceRecord, 'boot' | 'hostBootId'>,
   previous: InstanceRecord | undefined,
 ): InstanceRecord {
-  const { uuid: instanceUuid, userUuid, privateIp: ip, mac } = spec
-  const nic = { instanceUuid, userUuid, ip, mac }
+  const { uuid: instanceUuid } = spec
+  const nic = nicOf(spec)
   return withLaunch(newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest: '' }, previous), spec)
+}
+
+export function nicOf({
+  uuid: instanceUuid,
+  userUuid,
+  privateIp: ip,
+  seatIp: seat,
+  mac,
+}: LaunchSpec): NicSpec {
+  return { instanceUuid, userUuid, ip, ...(seat !== undefined && { seat }), mac }
 }
 
 /**
@@ -154,10 +193,14 @@ function withoutOldMemory(record: InstanceRecord & { readonly started: StartRepo
   return rest
 }
 
+export function digestOf({ image }: Pick<LaunchSpec, 'image'>): string {
+  return image.slice(image.indexOf('@') + 1)
+}
+
 /** The record with what its boot is launched with. */
-export function withLaunch(record: InstanceRecord, { image, configVersion }: LaunchSpec): InstanceRecord {
-  const imageDigest = image.slice(image.indexOf('@') + 1)
-  return { ...record, imageDigest, ...(configVersion === undefined ? {} : { configVersion }) }
+export function withLaunch(record: InstanceRecord, spec: LaunchSpec): InstanceRecord {
+  const { configVersion } = spec
+  return { ...record, imageDigest: digestOf(spec), ...(configVersion === undefined ? {} : { configVersion }) }
 }
 
 export function withVolume(
@@ -221,6 +264,19 @@ export function permitOf(record: InstanceRecord | undefined): number | undefined
   if (record === undefined || standby?.atMs === undefined) return undefined
   const isUnused = record.boot === standby.permit && record.started === undefined && record.exit === undefined
   return isAsleep(record) || isUnused ? standby.permit : undefined
+}
+
+/** The record of a sleeping instance whose memory is not kept any more: the permit's boot begins afresh. */
+export function withoutMemory(record: InstanceRecord): InstanceRecord {
+  if (record.standby === undefined) return record
+  const { snapshotUuid: _dropped, ...standby } = record.standby
+  return { ...record, standby: { ...standby, stateful: false } }
+}
+
+/** The record of an instance that is not held any more. */
+export function released(record: InstanceRecord): InstanceRecord {
+  const { move: _over, ...rest } = record
+  return rest
 }
 
 export function memoryBootOf(record: InstanceRecord): number {

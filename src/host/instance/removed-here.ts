@@ -12,6 +12,11 @@ export class RemovedHere {
     return this.#uuids.has(uuid)
   }
 
+  /** It is here again. */
+  delete(uuid: string): void {
+    this.#uuids.delete(uuid)
+  }
+
   add(uuid: string): void {
     this.#uuids.add(uuid)
     const [oldest] = this.#uuids

@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { replaceFile } from '../../primitives/replace-file.ts'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import type { PreparedImage } from '../images/images.ts'
@@ -32,9 +32,11 @@ export interface StoredInstance {
  */
 export class InstanceStore {
   readonly #root: string
+  readonly #arrivals: string
 
   constructor(agentDirectory: string) {
     this.#root = join(agentDirectory, 'instances')
+    this.#arrivals = join(agentDirectory, 'arriving')
   }
 
   directory(instanceUuid: string): string {
@@ -66,11 +68,7 @@ export class InstanceStore {
   }
 
   async keepLaunch(instanceUuid: string, copy: LaunchCopy): Promise<void> {
-    const directory = this.#launchDirectory(instanceUuid)
-    await mkdir(directory, { recursive: true, mode: 0o700 })
-    const path = join(directory, 'launch.json')
-    const text = JSON.stringify({ version: launchVersion, ...copy })
-    await replaceFile(path, text, { mode: 0o600, durable: true })
+    await writeLaunch(this.#launchDirectory(instanceUuid), copy)
   }
 
   /** Undefined if there is no copy that can be read. */
@@ -83,6 +81,49 @@ export class InstanceStore {
     } catch {
       return undefined
     }
+  }
+
+  /**
+   * Makes an empty directory for what is fetched of an instance from another host. It is beside the
+   * instances, so no agent takes it for one. A new agent deletes it.
+   */
+  async beginArrival(instanceUuid: string): Promise<string> {
+    const directory = this.#arrivalDirectory(instanceUuid)
+    await rm(directory, { recursive: true, force: true })
+    for (const part of ['console', 'snapshot'])
+      await mkdir(join(directory, part), { recursive: true, mode: 0o700 })
+    return directory
+  }
+
+  /**
+   * Makes what arrived an instance of this host, in one step and durably. All files are durable already.
+   * What there was of the instance here is deleted first.
+   */
+  async finishArrival(record: InstanceRecord, copy: LaunchCopy | undefined): Promise<void> {
+    const { instanceUuid } = record
+    const directory = this.#arrivalDirectory(instanceUuid)
+    await replaceText(join(directory, 'record.json'), JSON.stringify(record), { durable: true })
+    if (copy !== undefined) await writeLaunch(join(directory, 'launch'), copy)
+    // Without files there is no snapshot.
+    await rmdir(join(directory, 'snapshot')).catch(ignoreNotEmpty)
+    for (const part of ['console', 'snapshot', 'launch', '.']) await syncDirectory(join(directory, part))
+    await this.remove(instanceUuid)
+    await mkdir(this.#root, { recursive: true })
+    await rename(directory, this.directory(instanceUuid))
+    await syncDirectory(this.#root)
+  }
+
+  async dropArrival(instanceUuid: string): Promise<void> {
+    await rm(this.#arrivalDirectory(instanceUuid), { recursive: true, force: true })
+  }
+
+  /** Deletes what an agent that died had fetched in part. */
+  async dropArrivals(): Promise<void> {
+    await rm(this.#arrivals, { recursive: true, force: true })
+  }
+
+  #arrivalDirectory(instanceUuid: string): string {
+    return join(this.#arrivals, basename(this.directory(instanceUuid)))
   }
 
   async dropLaunch(instanceUuid: string): Promise<void> {
@@ -102,7 +143,9 @@ export class InstanceStore {
     )
   }
 
-  /** When a file was last made or deleted in the instance's directory. Undefined if there is no directory. */
+  /**
+   * When a file was last made or deleted in the instance's directory. Undefined if there is no directory.
+   */
   async changedAtMs(instanceUuid: string): Promise<number | undefined> {
     const found = await stat(this.directory(instanceUuid)).catch(() => undefined)
     return found?.mtimeMs
@@ -125,4 +168,27 @@ export class InstanceStore {
       return undefined
     }
   }
+}
+
+async function writeLaunch(directory: string, copy: LaunchCopy): Promise<void> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const text = JSON.stringify({ version: launchVersion, ...copy })
+  await replaceFile(join(directory, 'launch.json'), text, { mode: 0o600, durable: true })
+}
+
+/** Makes what was created or renamed in the directory durable, if there is one. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  })
+  try {
+    await handle?.sync()
+  } finally {
+    await handle?.close()
+  }
+}
+
+function ignoreNotEmpty(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
 }

@@ -21,6 +21,9 @@ import { standByResult } from '../instance/record.ts'
 /** The longest delay of Node's timers, which have 31 bits. A timer with a longer one would fire at once. */
 const timerMaxMs = 2 ** 31 - 1
 
+/** The phases in which nothing of an instance runs or comes up. */
+const downPhases: ReadonlySet<LeasePhase> = new Set([LeasePhase.None, LeasePhase.Asleep, LeasePhase.Held])
+
 /** The connection of one gateway. Messages leave in the order in which they were given. */
 export interface GatewayLine {
   readonly gatewayId: string
@@ -190,7 +193,7 @@ export class HostLeases {
     const { stalledSinceMs, noRoom } = entry
     const held = leases.filter(({ status }) => status === 'held')
     const programs = held.filter(({ gateway }) => gateway.startsWith(programLeasePrefix)).length
-    const asleep = phase === LeasePhase.Asleep || phase === LeasePhase.None
+    const asleep = downPhases.has(phase)
     return {
       phase,
       boot,

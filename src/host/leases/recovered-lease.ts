@@ -24,7 +24,8 @@ export function recoveredHostLease(found: {
   const permit = permitOf(record)
   if (permit !== undefined) return asleep({ ...base, ...wakeFailureOf(record) }, record)
   if (goesToSleep(record) && status !== undefined && !record.standby.stateful) {
-    const order = { ...record.standby, epoch: 0 }
+    const hold = record.move?.role === 'old' ? { hold: record.move.to } : {}
+    const order = { ...record.standby, epoch: 0, ...hold }
     return { ...base, phase: LeasePhase.StandingBy, memoryBoot: memoryBootOf(record), order }
   }
   if (!runs(record)) return base
@@ -47,7 +48,8 @@ function asleep(base: HostLeaseState, record: InstanceRecord): HostLeaseState {
   if (standby === undefined) return base
   const memoryKept = standby.stateful && standby.exit === undefined && standby.boot !== 0
   const memoryBoot = memoryKept ? memoryBootOf(record) : 0
-  return { ...base, phase: LeasePhase.Asleep, boot: standby.boot, permit: standby.permit, memoryBoot }
+  const phase = record.move === undefined ? LeasePhase.Asleep : LeasePhase.Held
+  return { ...base, phase, boot: standby.boot, permit: standby.permit, memoryBoot }
 }
 
 function sleptOf({ standby }: InstanceRecord): Pick<HostLeaseState, 'slept'> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { hurriedGraceMs } from '../../domain/standby/host-lease-moves.ts'
 import type { StandByOrder } from '../../domain/standby/host-lease-state.ts'
 import { HostFailure, StandByRefusal } from '../../domain/instance/host-work.ts'
@@ -15,11 +16,21 @@ import { HostStartError } from '../instance/host-start-error.ts'
 import { withVolumeMade } from '../volumes/host-volumes.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
-import { goesToSleep, memoryBootOf, newRecord, permitOf, runs } from '../instance/record.ts'
+import {
+  goesToSleep,
+  memoryBootOf,
+  newRecord,
+  nicOf,
+  permitOf,
+  released,
+  runs,
+  withoutMemory,
+} from '../instance/record.ts'
 import type { InstanceRecord } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 import { imageOf } from '../instance/launch-image.ts'
 import { shutdownLimitMs } from '../instance/shutdown-limit.ts'
+import { isPermitAlone, moveOf, standbyOf, StayAwake } from './stand-by-order.ts'
 import { sampleUsage } from '../instance/usage-sample.ts'
 
 /**
@@ -88,7 +99,7 @@ export class StandbyWork {
   async revoke(entry: InstanceEntry, throughBoot: number): Promise<void> {
     const { record } = entry
     if (record === undefined) return
-    const { standby, started, ...rest } = record
+    const { standby, started, ...rest } = released(record)
     // A boot whose memory slept has no exit. So the record must not keep the time of the start, or it would
     // look like that of a running boot.
     const kept = record.exit === undefined || started === undefined ? {} : { started }
@@ -131,9 +142,10 @@ export class StandbyWork {
     const { vmm, store, log } = this.#ports
     const { record, instanceUuid } = entry
     if (record?.standby === undefined) return
-    const { snapshotUuid: _dropped, ...standby } = record.standby
-    // From here on no wake goes on from the memory.
-    await entry.save({ ...record, standby: { ...standby, stateful: false } }, { durable: true })
+    // From here on no wake goes on from the memory. What another host fetched before is worthless, too.
+    const { move } = record
+    const anew = move === undefined ? {} : { move: { ...move, holdUuid: randomUUID() } }
+    await entry.save({ ...withoutMemory(record), ...anew }, { durable: true })
     entry.launch = undefined
     await vmm.dropSnapshot(store.directory(instanceUuid))
     await store.dropLaunch(instanceUuid)
@@ -195,7 +207,7 @@ export class StandbyWork {
         throw new StayAwake(StandByRefusal.NotRunning)
       }
       const { spec } = await this.launchOf(entry, new AbortController().signal)
-      const nic = { instanceUuid, userUuid: spec.userUuid, ip: spec.privateIp, mac: spec.mac }
+      const nic = nicOf(spec)
       const imageDigest = spec.image.slice(spec.image.indexOf('@') + 1)
       const { hostBootId } = this.#ports
       const { boot } = order
@@ -203,7 +215,7 @@ export class StandbyWork {
       // This host keeps no memory of the instance, even if the instance had one on the host where it ran.
       const stateful = boot === 0 && order.stateful
       const standby = { ...standbyOf(order), stateful, atMs: this.#ports.nowMs() }
-      await entry.save({ ...fresh, reported: true, standby }, { durable: true })
+      await entry.save({ ...fresh, reported: true, standby, ...moveOf(order) }, { durable: true })
     }
     await this.#end.rest(entry)
     this.#leases.tell(entry, { kind: 'slept', boot: order.boot, memoryKept: false })
@@ -268,7 +280,7 @@ export class StandbyWork {
       await this.#end.settle(entry)
       throw new StayAwake(runs(entry.record) ? StandByRefusal.Disabled : StandByRefusal.NotRunning)
     }
-    const ordered = { ...record, standby: standbyOf(order) }
+    const ordered = { ...record, standby: standbyOf(order), ...moveOf(order) }
     await entry.save(ordered, { durable: true }).catch(async (error: unknown) => {
       await vmm.stayAwake(vmOf(record))
       throw error
@@ -298,7 +310,7 @@ export class StandbyWork {
   async stayAwake(entry: InstanceEntry): Promise<void> {
     const { record } = entry
     if (!goesToSleep(record)) return
-    const { standby: _ordered, ...rest } = record
+    const { standby: _ordered, ...rest } = released(record)
     await entry.save(rest)
     // If the VM has ended in the meantime, it ended by itself, and there is no guest to tell.
     if ((await this.#end.settle(entry)) === undefined) await this.#ports.vmm.stayAwake(vmOf(record))
@@ -353,6 +365,14 @@ export class StandbyWork {
     })
   }
 
+  /** Within `queue`: reports a wake again, because a caller that asks for its sleep may not know of it. */
+  async tellAgain(entry: InstanceEntry, permit: number): Promise<void> {
+    const { record } = entry
+    if (record?.boot !== permit || record.started === undefined) return
+    await entry.save({ ...record, startDue: true, ...(record.exit === undefined ? {} : { reported: false }) })
+    this.#end.news()
+  }
+
   /** The `memoryBoot` for the record of the next boot. */
   memoryBootAfter(record: InstanceRecord): number | undefined {
     return record.standby?.stateful === true && record.standby.boot !== 0 ? memoryBootOf(record) : undefined
@@ -364,30 +384,3 @@ const mebibyte = 1024 * 1024
 const renewLimitMs = 60_000
 /** The most that a snapshot takes besides the memory: the state of devices, and its description. */
 const deviceStateMb = 8
-
-/**
- * Whether only the permit has to be written, because nothing of the instance ran or slept here. The instance
- * never ran, or this host lost what it had of it.
- */
-function isPermitAlone({ record }: InstanceEntry, { boot, epoch }: StandByOrder): boolean {
-  return boot === 0 || (epoch === 0 && record === undefined)
-}
-
-/** The instance is not sent to standby. `reason` says why. */
-class StayAwake extends Error {
-  override readonly name = 'StayAwake'
-  readonly reason: StandByRefusal
-  constructor(reason: StandByRefusal) {
-    super(`no standby: ${reason}`)
-    this.reason = reason
-  }
-}
-
-function standbyOf({
-  boot,
-  permit,
-  stateful,
-  graceMs,
-}: StandByOrder): NonNullable<InstanceRecord['standby']> {
-  return { boot, permit, stateful, graceMs }
-}

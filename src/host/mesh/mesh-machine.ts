@@ -12,6 +12,11 @@ import { isPublicKey } from './mesh-key.ts'
  */
 const maxMachines = 2_048
 const wholeAddress = 32
+/**
+ * The most networks of one machine. A host has one of its own, and one for the address of each instance that
+ * moved there. `wg` gets them as one argument, which may have 128 KiB; this many have 95.
+ */
+const maxNetworks = 5_000
 
 /** Throws `MeshError` for the first thing in the list that can not work. */
 export function checkMachines(machines: readonly MeshMachine[]): void {
@@ -46,6 +51,11 @@ function checkMachine(machine: MeshMachine): void {
       `the endpoint of ${address} must be an IP address and a port such as 192.0.2.7:51820, not '${endpoint}'`,
     )
   }
+  if (networks.length > maxNetworks) {
+    throw new MeshError(
+      `a machine of the mesh has ${maxNetworks} networks at most, and ${networks.length} were given for ${address}`,
+    )
+  }
   const wrong = networks.find((network) => readNetwork(network) === undefined)
   if (wrong !== undefined)
     throw new MeshError(`'${wrong}', behind ${address}, is not an IPv4 network such as 10.64.16.0/20`)
@@ -54,12 +64,17 @@ function checkMachine(machine: MeshMachine): void {
 /** A tunnel can not carry its own packets, so no endpoint may be in a network that the mesh reaches. */
 function checkEndpoints(machines: readonly MeshMachine[]): void {
   const networks = machines.flatMap(reachedNetworks).flatMap((text) => readNetwork(text) ?? [])
+  // There may be thousands of single addresses, so each endpoint is looked up among them.
+  const addresses = new Map(
+    networks.filter(({ prefixLength }) => prefixLength === wholeAddress).map((one) => [one.first, one]),
+  )
+  const wide = networks.filter(({ prefixLength }) => prefixLength !== wholeAddress)
   for (const { address, endpoint } of machines) {
     const first = ipv4Number(endpointAddress(endpoint ?? '') ?? '')
     if (first === undefined) continue
-    const inside = networks.find((network: Ipv4Network) =>
-      overlap(network, { first, prefixLength: wholeAddress }),
-    )
+    const inside =
+      addresses.get(first) ??
+      wide.find((network: Ipv4Network) => overlap(network, { first, prefixLength: wholeAddress }))
     if (inside !== undefined) {
       throw new MeshError(
         `the endpoint ${endpoint ?? ''} of ${address} is in ${networkText(inside)}, which is a network of the mesh itself`,

@@ -12,6 +12,13 @@ export function catchMetric(hash: string): number {
   return firstCatchMetric + Number.parseInt(hash, 16)
 }
 
+/**
+ * The metric of a route into the tunnel for a single address. When an instance moves here with its address,
+ * this host is told of it a moment after it has begun. Until then the route of the host's own bridge, which
+ * has no metric, comes first.
+ */
+const addressMetric = 1
+
 /** A route as `ip -j route` prints it. */
 interface Route {
   readonly dst: string
@@ -34,14 +41,18 @@ export function tunnelRouteChanges(
   { interfaceName, source }: { readonly interfaceName: string; readonly source: string },
   json: string,
 ): RouteChanges {
-  const isRight = (route: Route) => networks.includes(fullText(route.dst)) && route.prefsrc === source
+  const wanted = new Set(networks)
+  const isRight = ({ dst, prefsrc, metric }: Route) =>
+    wanted.has(fullText(dst)) && prefsrc === source && metric === metricOf(fullText(dst))
   const [right, wrong] = [readRoutes(json).filter(isRight), readRoutes(json).filter((one) => !isRight(one))]
   const there = new Set(right.map(({ dst }) => fullText(dst)))
   const missing = networks.filter((network) => !there.has(network))
   return {
     commands: [
       ...wrong.map(({ dst }) => `route del ${dst} dev ${interfaceName}`),
-      ...missing.map((network) => `route add ${network} dev ${interfaceName} src ${source}`),
+      ...missing.map(
+        (network) => `route add ${network} dev ${interfaceName} src ${source}${metricText(network)}`,
+      ),
     ],
     what: [
       ...wrong.map(({ dst }) => `removed the route to ${dst}`),
@@ -60,7 +71,8 @@ export function catchRouteChanges(networks: readonly string[], metric: number, j
   const ours = readRoutes(json).filter((route) => route.metric === metric)
   const there = new Set(ours.map(({ dst }) => fullText(dst)))
   const missing = networks.filter((network) => !there.has(network))
-  const needless = [...there].filter((network) => !networks.includes(network))
+  const wanted = new Set(networks)
+  const needless = [...there].filter((network) => !wanted.has(network))
   return {
     commands: [
       ...missing.map((network) => `route add unreachable ${network} metric ${String(metric)}`),
@@ -71,6 +83,15 @@ export function catchRouteChanges(networks: readonly string[], metric: number, j
       ...needless.map((network) => `forgot the network ${network}`),
     ],
   }
+}
+
+function metricOf(network: string): number | undefined {
+  return network.endsWith('/32') ? addressMetric : undefined
+}
+
+function metricText(network: string): string {
+  const metric = metricOf(network)
+  return metric === undefined ? '' : ` metric ${String(metric)}`
 }
 
 function readRoutes(json: string): readonly Route[] {

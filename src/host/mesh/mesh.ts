@@ -10,12 +10,15 @@ import type { RouteChanges } from './mesh-routes.ts'
 import { TunnelDevice } from './tunnel-device.ts'
 import type { MachineFacts } from './tunnel-device.ts'
 import { peerChanges } from './wireguard-peers.ts'
-import type { WireguardState } from './wireguard-peers.ts'
+import type { PeerChange, WireguardState } from './wireguard-peers.ts'
 
 /** The size of a packet in the tunnel where the machines' own network carries 1500 bytes, by IPv4 or IPv6. */
 const defaultMtu = 1_420
-/** How many peers one `wg set` changes: a line of arguments for all of them could be too long. */
-const peersPerCommand = 100
+/**
+ * The most characters of the arguments of one `wg set` with several peers: a line of arguments for all of
+ * them could be too long. The kernel allows 2 MiB on most machines.
+ */
+const maxCharsPerCommand = 100_000
 
 export interface MeshOptions {
   /** The agent's directory. The interface is named after it, and the private key is in it. */
@@ -162,8 +165,7 @@ export class Mesh {
   ): Promise<readonly string[]> {
     const nowMs = (this.#options.nowMs ?? Date.now)()
     const changes = peerChanges(state?.peers ?? [], others, { told: this.#told, nowMs })
-    for (let first = 0; first < changes.length; first += peersPerCommand)
-      await this.#device.set(changes.slice(first, first + peersPerCommand).flatMap(({ args }) => args))
+    for (const args of commandsFor(changes)) await this.#device.set(args)
     this.#told = new Map(others.map(({ publicKey, endpoint }) => [publicKey, endpoint ?? '']))
     return changes.map(({ what }) => what)
   }
@@ -184,6 +186,22 @@ export class Mesh {
     if (commands.length > 0) await this.#commands.run(['ip', '-batch', '-'], `${commands.join('\n')}\n`)
     return what
   }
+}
+
+/** Puts as many changes into one command as it may have, in their order. */
+function commandsFor(changes: readonly PeerChange[]): readonly (readonly string[])[] {
+  const commands: string[][] = []
+  let chars = Infinity
+  for (const { args } of changes) {
+    const more = args.join(' ').length + 1
+    if (chars + more > maxCharsPerCommand) {
+      commands.push([])
+      chars = 0
+    }
+    commands.at(-1)?.push(...args)
+    chars += more
+  }
+  return commands
 }
 
 function networksOf(machines: readonly MeshMachine[]): readonly string[] {

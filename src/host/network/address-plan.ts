@@ -4,6 +4,7 @@ import {
   firstInstanceIndex,
   hostAddressIndex,
   hostNetwork,
+  isHostsAddress,
   lastInstanceIndex,
   privateAddress,
 } from '../../domain/host/private-address.ts'
@@ -94,12 +95,28 @@ export function hostPart({ subnet }: AddressPlan, ip: string): number {
   return part
 }
 
-export function tapName(plan: AddressPlan, ip: string): string {
-  return plan.tapPrefix + hostPart(plan, ip).toString(16).padStart(4, '0')
+/** An instance's own address, and its seat if the address is of another host's network. */
+export interface Seated {
+  readonly ip: string
+  readonly seat?: string
 }
 
-export function ownerUid(plan: AddressPlan, ip: string): number {
-  return agentUid(plan) + hostPart(plan, ip)
+/**
+ * The address of this host's network after which the host names what it makes for an instance. Throws if that
+ * is no instance's address in this network, or if the instance's own address can be no instance's at all.
+ */
+export function placeOf(plan: AddressPlan, { ip, seat = ip }: Seated): string {
+  hostPart(plan, seat)
+  if (seat !== ip && !isHostsAddress(ip)) throw new AddressError(`${ip} is no address of an instance`)
+  return seat
+}
+
+export function tapName(plan: AddressPlan, nic: Seated): string {
+  return plan.tapPrefix + hostPart(plan, placeOf(plan, nic)).toString(16).padStart(4, '0')
+}
+
+export function ownerUid(plan: AddressPlan, nic: Seated): number {
+  return agentUid(plan) + hostPart(plan, placeOf(plan, nic))
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { AddressPlan } from './address-plan.ts'
 import { hostsNetwork } from '../../domain/host/private-address.ts'
+import { bridgeMac } from './address-plan.ts'
 import { bandwidthRules } from './bandwidth-rules.ts'
 import { flowRules } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
 import { meshChains, meshInput, meshPaths } from './mesh-rules.ts'
+import { hostAddresses, nameChains, nameInput } from './name-rules.ts'
 
 /**
  * Networks that an instance must not reach even with outbound access. There are three sorts: private
@@ -40,20 +42,17 @@ export interface BoundVm {
   readonly user: number
 }
 
-export const dnsPort = 53
-
 /**
  * The host's filter. It is loaded in one transaction and replaces the filter of an earlier agent of this
  * directory. It has four rules of reach. An instance gets no new connection to the host, except for DNS
- * while the agent serves it. It gets none to another instance of this host through the host's routing. It
- * reaches instances of other hosts through the mesh, if they belong to its user. It reaches the outside only
- * if `outbound` is given.
+ * while the agent serves it. It reaches other instances of this host through the host's routing only if they
+ * belong to its user: one of both has moved, and the other one's guest does not know yet that it is on the
+ * same bridge. It reaches instances of other hosts through the mesh, if they belong to its user. It reaches
+ * the outside only if `outbound` is given.
  *
- * The connections that an instance opens are bounded by `flows`, those to its peers too. DNS is left out of
- * connection tracking: the table belongs to the whole host, and an instance chooses from how many ports it
- * asks. Connections that the host itself opens to an instance, such as the gateway's, are not bounded here:
- * once the host has closed one, the kernel takes its entry back when the table is nearly full, whatever the
- * instance still sends.
+ * The connections that an instance opens are bounded by `flows`, those to its peers too. Connections that
+ * the host itself opens to an instance, such as the gateway's, are not bounded here: once the host has closed
+ * one, the kernel takes its entry back when the table is nearly full, whatever the instance still sends.
  *
  * On some hosts the packets on a bridge pass this filter too. Such a packet carries a mark if the bridge's
  * own filter has permitted it.
@@ -62,7 +61,7 @@ export function hostFilter(
   plan: AddressPlan,
   given: { readonly outbound: Outbound | undefined; readonly flows: FlowLimits | undefined },
 ): string {
-  const { table, bridge, mesh, subnet, hostAddress } = plan
+  const { table, bridge, mesh, subnet } = plan
   const { outbound, flows } = given
   const opens = (match: string): string[] => (flows === undefined ? [] : [`  ${match} jump opens`])
   const admit = (match: string): string[] => [...opens(match), `  ${match} accept`]
@@ -73,6 +72,7 @@ export function hostFilter(
       : [
           'chain outbound { type nat hook postrouting priority srcnat; policy accept;',
           `  ip saddr ${subnet} oifname != { "${bridge}", "${mesh}" } masquerade`,
+          `  ip saddr @seated oifname != { "${bridge}", "${mesh}" } masquerade`,
           '}',
         ]
   return [
@@ -80,23 +80,23 @@ export function hostFilter(
     `delete table inet ${table}`,
     `table inet ${table} {`,
     'set served { type inet_service; }',
+    'set seated { type ipv4_addr; }',
     ...(flows === undefined ? [] : flowRules(flows)),
     ...meshChains(opens('meta nfproto ipv4')),
-    'chain asked { type filter hook prerouting priority raw; policy accept;',
-    `  iifname "${bridge}" ip daddr ${hostAddress} meta l4proto { tcp, udp } th dport ${dnsPort} notrack`,
-    '}',
-    'chain answered { type filter hook output priority raw; policy accept;',
-    `  oifname "${bridge}" ip saddr ${hostAddress} meta l4proto { tcp, udp } th sport ${dnsPort} notrack`,
+    ...nameChains(plan, { isBounded: flows !== undefined }),
+    // Guests would take the advice to send straight to a neighbour, and keep it when that one moves.
+    'chain advice { type filter hook output priority filter; policy accept;',
+    `  oifname "${bridge}" icmp type redirect drop`,
     '}',
     'chain to_host { type filter hook input priority filter; policy accept;',
     `  iifname "${bridge}" ct state established,related accept`,
-    `  iifname "${bridge}" ip daddr ${hostAddress} meta l4proto { tcp, udp } th dport @served accept`,
+    nameInput(plan),
     `  iifname "${bridge}" drop`,
     ...meshInput(plan),
     '}',
     'chain through { type filter hook forward priority filter; policy accept;',
     ...admit(`iifname "${bridge}" oifname "${bridge}" meta mark != 0`),
-    `  iifname "${bridge}" oifname "${bridge}" drop`,
+    `  iifname "${bridge}" oifname "${bridge}" jump to_neighbour`,
     ...meshPaths(plan),
     ...forwardOut,
     `  iifname "${bridge}" drop`,
@@ -118,14 +118,9 @@ function outboundRules(
     `  ${via} ip daddr { ${closedNetworks.join(', ')} } drop`,
     // Without a filter on the bridge an instance could invent addresses, and each address would have bounds
     // of its own.
-    `  ${via} ip saddr != ${subnet} drop`,
+    `  ${via} ip saddr != ${subnet} ip saddr != @seated drop`,
     ...admit(`${via} meta nfproto ipv4`),
   ]
-}
-
-/** The rule that lets instances ask the agent for names. It is added once the agent answers. */
-export function serveNames(plan: AddressPlan): string {
-  return `add element inet ${plan.table} served { ${dnsPort} }\n`
 }
 
 /**
@@ -134,6 +129,12 @@ export function serveNames(plan: AddressPlan): string {
  * user; one look-up then tells whether that user has the destination port, however many ports there are. The
  * set `received` counts the packets that a VM got from its peers. Those of peers on other hosts come from the
  * host, as do those of gateways, which are told apart by their addresses.
+ *
+ * A VM that moved here, and one whose peer moved away, send frames to MACs that are not on this bridge: that
+ * of their old host, and those of peers. Such a frame goes to the host itself, which routes what is in it. A
+ * bridge would copy it to all ports. In the other direction, the bridge answers ARP requests for addresses
+ * that are elsewhere. A VM gets such an answer for hosts and for its own user's instances (`owned`, see
+ * `meshChains`), so it learns nothing of what others have.
  */
 export function bridgeFilter(
   plan: AddressPlan,
@@ -151,16 +152,19 @@ export function bridgeFilter(
     'set macs { typeof oifname . ether daddr; }',
     `set ${receivedSet} { typeof oifname . ether daddr; counter; }`,
     `set ${gatewaysSet} { type ipv4_addr; }`,
+    'set here { type ether_addr; }',
+    'set owned { type ipv4_addr . mark; }',
     `set shouts { type ifname; size ${maxPorts}; flags dynamic,timeout; timeout 1m; }`,
     ...bandwidth.sets,
+    ...frameChains(plan),
     'chain from_vm { type filter hook prerouting priority -300; policy accept;',
     `  iifname != "${tapPrefix}*" accept`,
     `  ether daddr & 01:00:00:00:00:00 != 00:00:00:00:00:00 update @shouts { iifname limit rate over ${shoutsPerS}/second burst ${shoutsBurst} packets } drop`,
     ...bandwidth.sent,
-    '  ether type ip iifname . ether saddr . ip saddr @bound accept',
+    '  ether type ip iifname . ether saddr . ip saddr @bound goto to_port',
     // Both must be true: the sender of the frame, by which the bridge learns where a MAC is, and the sender
     // that the ARP message names.
-    '  ether type arp iifname . ether saddr . arp saddr ip @bound iifname . arp saddr ether . arp saddr ip @bound accept',
+    '  ether type arp iifname . ether saddr . arp saddr ip @bound iifname . arp saddr ether . arp saddr ip @bound goto to_port',
     '  drop',
     '}',
     'chain between { type filter hook forward priority -10; policy accept;',
@@ -176,13 +180,34 @@ export function bridgeFilter(
     'chain from_host { type filter hook output priority -10; policy accept;',
     `  oifname "${tapPrefix}*" ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00 oifname . ether daddr != @macs drop`,
     `  oifname != "${tapPrefix}*" accept`,
+    '  arp operation reply jump answer',
     ...bandwidth.received,
     `  ether type ip ip saddr ${hostsNetwork} ip saddr != ${hostAddress} ip saddr != @${gatewaysSet} oifname . ether daddr @${receivedSet} accept`,
     '}',
     '}',
+    `add element bridge ${table} here { ${bridgeMac(plan)} }`,
     ...given.vms.map((vm) => bind(plan, vm)),
     '',
   ].join('\n')
+}
+
+/** The chains for a frame that a VM may send, and for an answer of the host to an ARP request of a VM. */
+function frameChains(plan: AddressPlan): readonly string[] {
+  const { mask, value } = hostAddresses
+  return [
+    'chain to_port {',
+    '  ether daddr & 01:00:00:00:00:00 != 00:00:00:00:00:00 accept',
+    '  ether daddr @here accept',
+    `  ether daddr set ${bridgeMac(plan)} meta pkttype set host accept`,
+    '}',
+    'chain answer {',
+    `  arp saddr ip ${plan.hostAddress} return`,
+    `  arp saddr ip ${hostsNetwork} arp saddr ip & ${mask} == ${value} return`,
+    '  meta mark set 0',
+    '  meta mark set oifname map @users',
+    '  arp saddr ip . meta mark != @owned drop',
+    '}',
+  ]
 }
 
 export const receivedSet = 'received'
@@ -217,6 +242,7 @@ function changeElements(change: 'add' | 'delete', { table }: AddressPlan, vm: Bo
     `${change} element bridge ${table} bound { "${tap}" . ${mac} . ${ip} }`,
     `${change} element bridge ${table} users { "${tap}" : ${user} }`,
     `${change} element bridge ${table} macs { "${tap}" . ${mac} }`,
+    `${change} element bridge ${table} here { ${mac} }`,
     `${change} element bridge ${table} peers { "${tap}" . ${user} }`,
     `${change} element bridge ${table} ${receivedSet} { "${tap}" . ${mac} }`,
     '',

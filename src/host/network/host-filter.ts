@@ -1,14 +1,17 @@
+import { SerialQueue } from '../agent/serial-queue.ts'
 import type { AddressPlan } from './address-plan.ts'
 import { CommandError } from './commands.ts'
 import type { Commands } from './commands.ts'
 import { ConnectionTable } from './connection-table.ts'
 import { parseDropCounters } from './drop-counters.ts'
-import { hostFilter, serveNames } from './filter-rules.ts'
+import { hostFilter } from './filter-rules.ts'
 import type { Outbound } from './filter-rules.ts'
 import { flowLimitsFor } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
-import { serveCallers } from './mesh-rules.ts'
+import { checkOpening, replaceOpenings, serveCallers } from './mesh-rules.ts'
+import { serveNames } from './name-rules.ts'
 import type { NetworkLoad } from './network.ts'
+import { changeSeat } from './seat-rules.ts'
 
 /** The table size of a host with 1 to 4 GiB. It is assumed if the kernel does not tell the size. */
 const smallTableMax = 65_536
@@ -19,6 +22,8 @@ export interface HostFilterOptions {
   /** Whether instances may reach the outside. It works only if the host has a default route. */
   readonly outbound?: boolean
   readonly connectionTable?: ConnectionTable
+  /** The addresses of other hosts' networks that instances of this host have now. */
+  readonly seated: () => readonly string[]
   readonly warn: (message: string) => void
 }
 
@@ -32,6 +37,9 @@ export class HostFilter {
   #servesNames = false
   /** The port at which other machines call the agent. Undefined: they can not. */
   #calledPort: number | undefined
+  /** The machines of the mesh that reach a port of the host, by the port. */
+  readonly #openPorts = new Map<number, readonly string[]>()
+  readonly #turns = new SerialQueue()
   #outbound: Outbound | undefined
 
   constructor(options: HostFilterOptions) {
@@ -93,6 +101,28 @@ export class HostFilter {
     await this.#nft(serveCallers(this.#options.plan, port))
   }
 
+  /** See `Network.openTo`. Throws `AddressError` if an argument can be no port or no address. */
+  async openTo(port: number, addresses: readonly string[]): Promise<void> {
+    checkOpening(port, addresses)
+    await this.#turns.run(async () => {
+      if (addresses.length === 0) this.#openPorts.delete(port)
+      else this.#openPorts.set(port, [...new Set(addresses)])
+      await this.#nft(replaceOpenings(this.#options.plan, this.#openPorts))
+    })
+  }
+
+  /**
+   * Makes the bridge answer ARP requests for what this host reaches through another interface, at once. The
+   * filter of the bridge keeps back all answers but those that instances may get, so there are none without
+   * that filter.
+   */
+  async answerArp(isAnswered: boolean): Promise<void> {
+    const { commands, plan } = this.#options
+    await commands.run(['tee', `/proc/sys/net/ipv4/neigh/${plan.bridge}/proxy_delay`], '0\n')
+    const file = `/proc/sys/net/ipv4/conf/${plan.bridge}/proxy_arp`
+    await commands.run(['tee', file], isAnswered ? '1\n' : '0\n')
+  }
+
   async load(): Promise<NetworkLoad | undefined> {
     const [flows, maxFlows] = await Promise.all([
       this.#connectionTable.entries(),
@@ -105,10 +135,15 @@ export class HostFilter {
   }
 
   async #replace(flows: FlowLimits | undefined): Promise<void> {
-    const { plan } = this.#options
+    const { plan, seated } = this.#options
     const served = this.#servesNames ? serveNames(plan) : ''
     const called = this.#calledPort === undefined ? '' : serveCallers(plan, this.#calledPort)
-    await this.#nft(hostFilter(plan, { outbound: this.#outbound, flows }) + served + called)
+    await this.#turns.run(async () => {
+      const rules = hostFilter(plan, { outbound: this.#outbound, flows })
+      const seats = seated().map((ip) => changeSeat('add', plan, ip))
+      const openings = replaceOpenings(plan, this.#openPorts)
+      await this.#nft([rules, served, called, ...seats, openings].join(''))
+    })
   }
 
   async #findOutbound(): Promise<Outbound | undefined> {

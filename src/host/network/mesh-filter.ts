@@ -86,8 +86,8 @@ export class MeshFilter {
     const owned = (entries: readonly (readonly [string, string])[]): readonly OwnedAddress[] =>
       entries.flatMap(([ip, user]) => (this.#local.has(ip) ? [] : [{ ip, user: this.#numberOf(user) }]))
     return [
-      ...owned(gone).map((one) => changeOwner('delete', this.#plan, one)),
-      ...owned(come).map((one) => changeOwner('add', this.#plan, one)),
+      ...owned(gone).map((one) => this.#changeOwner('delete', one)),
+      ...owned(come).map((one) => this.#changeOwner('add', one)),
     ]
   }
 
@@ -119,7 +119,7 @@ export class MeshFilter {
       const remote = [...instances.keys()].flatMap((ip) => this.#remote(ip) ?? [])
       const owned = [...this.#local.values(), ...remote.filter(({ ip }) => !this.#local.has(ip))]
       const rules =
-        replaceAddresses(this.#plan, { gateways, callers, owned }) +
+        replaceAddresses(this.#plan, { gateways, callers, owned }, { onBridge: this.#filtersBridge() }) +
         (this.#filtersBridge() ? replaceGateways(this.#plan, gateways) : '')
       await this.#commands.run(['nft', '-f', '-'], rules)
       this.#isLoaded = changes === this.#changes
@@ -134,18 +134,23 @@ export class MeshFilter {
     this.#local.set(ip, { ip, user })
     this.#changes++
     return (
-      (before === undefined
-        ? ''
-        : changeOwner('add', this.#plan, before) + changeOwner('delete', this.#plan, before)) +
-      changeOwner('add', this.#plan, { ip, user })
+      (before === undefined ? '' : this.#changeOwner('add', before) + this.#changeOwner('delete', before)) +
+      this.#changeOwner('add', { ip, user })
     )
   }
 
-  /** The rules by which an address is unknown, until `tell` has it again. It must have been bound. */
+  /**
+   * The rules by which an address is not on this host any more. It must have been bound. If `tell` told it of
+   * another host, it is there now: the instance has moved, and this host was the last to remove it.
+   */
   unbind({ ip, user }: OwnedAddress): string {
     this.#local.delete(ip)
     this.#changes++
-    return changeOwner('delete', this.#plan, { ip, user })
+    const elsewhere = this.#remote(ip)
+    return (
+      this.#changeOwner('delete', { ip, user }) +
+      (elsewhere === undefined ? '' : this.#changeOwner('add', elsewhere))
+    )
   }
 
   /** Forgets everything, because the filter is gone. */
@@ -155,6 +160,10 @@ export class MeshFilter {
     this.#local.clear()
     this.#others = { gateways: [], instances: new Map() }
     this.#isLoaded = false
+  }
+
+  #changeOwner(change: 'add' | 'delete', owned: OwnedAddress): string {
+    return changeOwner(change, this.#plan, { ...owned, onBridge: this.#filtersBridge() })
   }
 
   #remote(ip: string): OwnedAddress | undefined {

@@ -32,6 +32,18 @@ export interface Network {
    * port.
    */
   reach(nic: NicSpec, port: number): Promise<{ readonly host: string; readonly port: number } | undefined>
+  /**
+   * Lets traffic from and to instances pass for so many more milliseconds, and none after that, whatever
+   * becomes of this process; 0 cuts it off now. Undefined takes the bound away. `open` leaves the bound as
+   * it is. A network whose traffic ends with the VM's process needs no such bound and does nothing.
+   */
+  guard(leftMs: number | undefined): Promise<void>
+  /**
+   * Lets exactly these machines of the mesh reach this TCP port of the host's own address; the addresses are
+   * those that the machines have in the mesh. An empty list closes the port. Idempotent; it holds until the
+   * process ends. Absent in a network that has no mesh.
+   */
+  openTo?(port: number, addresses: readonly string[]): Promise<void>
   /** Removes what `open` and `attach` made. Nothing is left on the host. */
   close(): Promise<void>
 }
@@ -40,6 +52,8 @@ export interface NicSpec {
   readonly instanceUuid: string
   readonly userUuid: string
   readonly ip: string
+  /** See `LaunchSpec.seatIp`. Absent: the address is of this host's own network. */
+  readonly seat?: string
   readonly mac: string
 }
 

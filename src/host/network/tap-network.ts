@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { hostsNetwork } from '../../domain/host/private-address.ts'
-import { agentUid, bridgeMac, hostPart, ownerUid, planAddresses, tapName } from './address-plan.ts'
+import { hostsNetwork, hostsPrefixLength } from '../../domain/host/private-address.ts'
+import { agentUid, bridgeMac, ownerUid, placeOf, planAddresses, tapName } from './address-plan.ts'
 import type { AddressPlan } from './address-plan.ts'
+import { AddressTurns } from './address-turns.ts'
+import { AttachedNics } from './attached-nics.ts'
+import type { AttachedNic } from './attached-nics.ts'
 import { CommandError, Commands } from './commands.ts'
 import type { ConnectionTable } from './connection-table.ts'
 import { bind, bridgeFilter, noFilters, receivedSet, unbind } from './filter-rules.ts'
-import type { BoundVm } from './filter-rules.ts'
 import { HostFilter } from './host-filter.ts'
 import { parseNetDev } from './net-dev.ts'
 import type { InterfaceCounters } from './net-dev.ts'
@@ -17,7 +19,9 @@ import { span } from '../../primitives/spans.ts'
 import { parsePeerCounters } from './peer-counters.ts'
 import { PeerWatch } from './peer-watch.ts'
 import { SharedReading } from './shared-reading.ts'
+import { noGuard, TermGuard } from './term-guard.ts'
 import { openTunDevice } from './tun-device.ts'
+import { changeSeat, seatRoute, seatRouteEnd } from './seat-rules.ts'
 import { UserNumbers } from './user-numbers.ts'
 
 export interface TapNetworkOptions {
@@ -49,19 +53,6 @@ export interface TapNetworkOptions {
 }
 
 /**
- * An attachment that this process knows. It is put into the map before it is made, with `complete` false,
- * and taken out after it was removed.
- */
-interface Attached {
-  readonly nic: NicSpec
-  readonly vm: BoundVm
-  complete: boolean
-  standing: boolean
-  /** Whether the first packet of a peer has been reported in this standby. */
-  told: boolean
-}
-
-/**
  * A network with one bridge per agent and one TAP device per instance that runs or is in standby (the kernel
  * allows 1023 on a bridge). It needs root. The bridge's filter lets the ports of one user reach each other;
  * if the kernel has no such filter, all ports are isolated.
@@ -78,10 +69,10 @@ export class TapNetwork implements Network {
   readonly #netDevPath: string
   readonly #hostFilter: HostFilter
   readonly #meshFilter: MeshFilter
-  readonly #attached = new Map<string, Attached>()
+  readonly #termGuard: TermGuard
+  readonly #attached: AttachedNics
   readonly #users = new UserNumbers()
-  /** The last task of each address. Tasks for one address run one after another. */
-  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #turns = new AddressTurns()
   readonly #peerListeners: ((nic: NicSpec) => void)[] = []
   readonly #peerWatch: PeerWatch | undefined
   readonly #peerCounters: SharedReading<ReadonlyMap<string, number>>
@@ -93,7 +84,14 @@ export class TapNetwork implements Network {
     this.#plan = planAddresses(options)
     this.#commands = options.commands ?? new Commands()
     this.#netDevPath = options.netDevPath ?? '/proc/self/net/dev'
-    this.#hostFilter = new HostFilter({ ...options, plan: this.#plan, commands: this.#commands })
+    this.#attached = new AttachedNics(this.#plan)
+    this.#hostFilter = new HostFilter({
+      ...options,
+      plan: this.#plan,
+      commands: this.#commands,
+      seated: () => this.#attached.all().flatMap(({ nic }) => (nic.seat === undefined ? [] : [nic.ip])),
+    })
+    this.#termGuard = new TermGuard({ plan: this.#plan, commands: this.#commands })
     this.#meshFilter = new MeshFilter({
       plan: this.#plan,
       commands: this.#commands,
@@ -128,6 +126,7 @@ export class TapNetwork implements Network {
     ])
     await this.#hostFilter.open()
     await this.#openBridgeFilter()
+    await this.#hostFilter.answerArp(this.#filtersBridge)
     await this.#meshFilter.reload()
     await this.#hostFilter.forward()
   }
@@ -155,9 +154,14 @@ export class TapNetwork implements Network {
     await this.#hostFilter.admitCallers(port)
   }
 
+  /** See `Network.openTo`. */
+  async openTo(port: number, addresses: readonly string[]): Promise<void> {
+    await this.#hostFilter.openTo(port, addresses)
+  }
+
   /** The user whose packets come from this address. The filter lets no other VM use the address. */
   ownerOf(ip: string): string | undefined {
-    const found = this.#attached.get(ip)
+    const found = this.#attached.withAddress(ip)
     return found?.complete === true && this.#filtersBridge ? found.nic.userUuid : undefined
   }
 
@@ -168,21 +172,15 @@ export class TapNetwork implements Network {
       attached.standing = false
       return this.#attachment(nic)
     }
-    return await this.#inTurn(nic.ip, async () => await span(nic.instanceUuid, 'host: network', attach))
+    return await this.#inTurn(nic, async () => await span(nic.instanceUuid, 'host: network', attach))
   }
 
   async detach(nic: NicSpec): Promise<void> {
-    if (hostPart(this.#plan, nic.ip) === 0) return
-    await this.#inTurn(nic.ip, async () => {
-      const found = this.#attached.get(nic.ip)
-      // By now the address belongs to another instance, so nothing is removed.
-      if (found !== undefined && found.nic.instanceUuid !== nic.instanceUuid) return
-      await this.#remove(nic, found)
-    })
+    await this.#inTurn(nic, async () => await this.#remove(nic, this.#attached.of(nic)))
   }
 
   async standBy(nic: NicSpec): Promise<void> {
-    await this.#inTurn(nic.ip, async () => {
+    await this.#inTurn(nic, async () => {
       const attached = await this.#ensure(nic)
       attached.standing = true
       attached.told = false
@@ -196,13 +194,13 @@ export class TapNetwork implements Network {
 
   /** See `Network.peerPackets`. The count begins again at 0 with every agent. */
   async peerPackets(nic: NicSpec): Promise<number | undefined> {
-    const attached = this.#attached.get(nic.ip)
+    const attached = this.#attached.withAddress(nic.ip)
     if (attached === undefined || !this.#filtersBridge) return undefined
     return (await this.#peerCounters.get()).get(attached.vm.tap)
   }
 
   async counters(nic: NicSpec): Promise<NicCounters | undefined> {
-    const found = (await this.#interfaces()).get(tapName(this.#plan, nic.ip))
+    const found = (await this.#interfaces()).get(tapName(this.#plan, nic))
     if (found === undefined) return undefined
     // What the host transmits on the TAP is what the VM receives.
     return {
@@ -221,30 +219,31 @@ export class TapNetwork implements Network {
     return await Promise.resolve({ host: nic.ip, port })
   }
 
+  async guard(leftMs: number | undefined): Promise<void> {
+    await this.#termGuard.set(leftMs)
+  }
+
   async close(): Promise<void> {
     await this.#peerWatch?.stop()
-    for (const { nic } of this.#attached.values()) this.#users.release(nic.userUuid)
+    for (const { nic } of this.#attached.all()) this.#users.release(nic.userUuid)
     this.#attached.clear()
     this.#meshFilter.clear()
     const { bridge, tapPrefix } = this.#plan
     const names = [...(await this.#interfaces()).keys()]
     const ours = names.filter((name) => name === bridge || name.startsWith(tapPrefix))
     if (ours.length > 0) await this.#ip(ours.map((name) => `link del ${name}`))
-    await this.#nft(noFilters(this.#plan))
+    await this.#nft(noFilters(this.#plan) + noGuard(this.#plan))
   }
 
   /** Returns the attachment of exactly this instance. Makes the parts of it that are missing. */
-  async #ensure(nic: NicSpec): Promise<Attached> {
-    let found = this.#attached.get(nic.ip)
-    if (found !== undefined && !isSame(found.nic, nic)) {
-      await this.#remove(found.nic, found)
-      found = undefined
-    }
-    const tap = tapName(this.#plan, nic.ip)
+  async #ensure(nic: NicSpec): Promise<AttachedNic> {
+    for (const other of this.#attached.inTheWayOf(nic)) await this.#remove(other.nic, other)
+    const found = this.#attached.of(nic)
+    const tap = tapName(this.#plan, nic)
     const there = (await this.#interfaces()).has(tap)
     if (found?.complete === true && there) return found
     const attached = found ?? this.#record(nic, tap)
-    const uid = ownerUid(this.#plan, nic.ip)
+    const uid = ownerUid(this.#plan, nic)
     const { bridge } = this.#plan
     await Promise.all([
       this.#ip([
@@ -252,26 +251,33 @@ export class TapNetwork implements Network {
         `link set ${tap} addrgenmode none master ${bridge} up`,
         `link set ${tap} type bridge_slave isolated ${this.#filtersBridge ? 'off' : 'on'}`,
         `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
+        ...(nic.seat === undefined ? [] : [seatRoute(this.#plan, nic.ip)]),
       ]),
-      this.#filtersBridge ? this.#nft(this.#bound(attached.vm)) : undefined,
+      this.#nft(this.#bound(attached)),
     ])
     attached.complete = true
     return attached
   }
 
   /**
-   * Puts the attachment into the map before it is made. It stays there if the making fails, because the
-   * filter may know it already.
+   * Notes the attachment before it is made. The note stays if the making fails, because the filter may know
+   * the attachment already.
    */
-  #record(nic: NicSpec, tap: string): Attached {
+  #record(nic: NicSpec, tap: string): AttachedNic {
     const vm = { tap, mac: nic.mac, ip: nic.ip, user: this.#users.hold(nic.userUuid) }
     const attached = { nic, vm, complete: false, standing: false, told: false }
-    this.#attached.set(nic.ip, attached)
+    this.#attached.add(attached)
     return attached
   }
 
-  async #remove(nic: NicSpec, found: Attached | undefined): Promise<void> {
-    const tap = tapName(this.#plan, nic.ip)
+  /** Leaves alone what has the address or the TAP by now. */
+  async #remove(nic: NicSpec, found: AttachedNic | undefined): Promise<void> {
+    const tap = tapName(this.#plan, nic)
+    const others = this.#attached.inTheWayOf(nic)
+    const [isAddressTaken, isTapTaken] = [
+      others.some((other) => other.nic.ip === nic.ip),
+      others.some(({ vm }) => vm.tap === tap),
+    ]
     if (found !== undefined) {
       found.complete = false
       if (found.standing) await this.#peerWatch?.leave(tap)
@@ -282,33 +288,47 @@ export class TapNetwork implements Network {
     // removal is no error.
     await Promise.all([
       this.#ip([
-        `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
-        `neigh del ${nic.ip} dev ${bridge}`,
-        ...(there ? [`link del ${tap}`] : []),
+        ...(isAddressTaken
+          ? []
+          : [
+              `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
+              `neigh del ${nic.ip} dev ${bridge}`,
+              ...(nic.seat === undefined ? [] : seatRouteEnd(this.#plan, nic.ip)),
+            ]),
+        ...(there && !isTapTaken ? [`link del ${tap}`] : []),
       ]),
       // An address that an earlier agent attached is not in this agent's filter, so there is nothing to take
       // out of the filter.
-      found !== undefined && this.#filtersBridge
-        ? this.#nft(this.#bound(found.vm) + unbind(this.#plan, found.vm) + this.#meshFilter.unbind(found.vm))
-        : undefined,
+      found === undefined ? undefined : this.#nft(this.#bound(found) + this.#unbound(found)),
     ])
     if (found === undefined) return
-    this.#attached.delete(nic.ip)
+    this.#attached.delete(found)
     this.#users.release(found.nic.userUuid)
   }
 
-  /** The rules of both filters that let the VM use its address. */
-  #bound(vm: BoundVm): string {
-    return bind(this.#plan, vm) + this.#meshFilter.bind(vm)
+  /** The rules of the filters that let the VM use its address. */
+  #bound({ nic, vm }: AttachedNic): string {
+    const seat = nic.seat === undefined ? '' : changeSeat('add', this.#plan, nic.ip)
+    return seat + (this.#filtersBridge ? bind(this.#plan, vm) + this.#meshFilter.bind(vm) : '')
   }
 
+  /** The rules that end what `#bound` let the VM do, right after it. */
+  #unbound({ nic, vm }: AttachedNic): string {
+    const seat = nic.seat === undefined ? '' : changeSeat('delete', this.#plan, nic.ip)
+    return seat + (this.#filtersBridge ? unbind(this.#plan, vm) + this.#meshFilter.unbind(vm) : '')
+  }
+
+  /**
+   * A guest with a seat is not in this host's network. It gets a network in which it and its gateway both
+   * are: that of all hosts. The bridge answers its ARP requests for what is elsewhere.
+   */
   #attachment(nic: NicSpec): Attachment {
     return {
       kind: 'tap',
-      interfaceName: tapName(this.#plan, nic.ip),
-      ownerUid: ownerUid(this.#plan, nic.ip),
+      interfaceName: tapName(this.#plan, nic),
+      ownerUid: ownerUid(this.#plan, nic),
       ip: nic.ip,
-      prefixLength: this.#plan.prefixLength,
+      prefixLength: nic.seat === undefined ? this.#plan.prefixLength : hostsPrefixLength,
       gateway: this.#plan.hostAddress,
       nameserver: this.#plan.hostAddress,
       mac: nic.mac,
@@ -327,7 +347,7 @@ export class TapNetwork implements Network {
   }
 
   #hearPeer(tap: string): void {
-    for (const attached of this.#attached.values()) {
+    for (const attached of this.#attached.all()) {
       if (attached.vm.tap !== tap || !attached.standing || attached.told) continue
       attached.told = true
       for (const listener of this.#peerListeners) listener(attached.nic)
@@ -341,20 +361,13 @@ export class TapNetwork implements Network {
     )
   }
 
-  async #inTurn<T>(ip: string, task: () => Promise<T>): Promise<T> {
-    const mine = (this.#turns.get(ip) ?? Promise.resolve()).then(task)
-    const turn = mine.catch(() => undefined)
-    this.#turns.set(ip, turn)
-    try {
-      return await mine
-    } finally {
-      if (this.#turns.get(ip) === turn) this.#turns.delete(ip)
-    }
+  async #inTurn<T>(nic: NicSpec, task: () => Promise<T>): Promise<T> {
+    return await this.#turns.run([...new Set([nic.ip, placeOf(this.#plan, nic)])], task)
   }
 
   async #openBridgeFilter(): Promise<void> {
     try {
-      const vms = [...this.#attached.values()].map(({ vm }) => vm)
+      const vms = this.#attached.all().map(({ vm }) => vm)
       await this.#nft(bridgeFilter(this.#plan, { vms, bandwidthMbit: this.#options.bandwidthMbit }))
       this.#filtersBridge = true
     } catch (error) {
@@ -376,10 +389,7 @@ export class TapNetwork implements Network {
   }
 
   async #nft(rules: string): Promise<void> {
+    if (rules === '') return
     await this.#commands.run(['nft', '-f', '-'], rules)
   }
-}
-
-function isSame(one: NicSpec, other: NicSpec): boolean {
-  return one.instanceUuid === other.instanceUuid && one.userUuid === other.userUuid && one.mac === other.mac
 }

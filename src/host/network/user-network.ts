@@ -113,6 +113,11 @@ export class UserNetwork implements Network {
     return forward === undefined ? undefined : { host: '127.0.0.1', port: forward.hostPort }
   }
 
+  /** Does nothing: the connections are the VMM's own, and end with it. */
+  async guard(): Promise<void> {
+    await Promise.resolve()
+  }
+
   async close(): Promise<void> {
     await rm(this.#directory, { recursive: true, force: true })
   }

@@ -14,6 +14,8 @@ export interface KeeperPlan {
   readonly keeperPath: string
   readonly directory: string
   readonly consoleDirectory: string
+  /** The file with the host's term (`TermFile`). If absent, the keeper keeps none. */
+  readonly termPath?: string
   readonly guest: 'container' | 'kernel'
   /** The user that the VMM runs as. If absent, it runs as the agent's user. */
   readonly owner?: VmOwner
@@ -81,13 +83,14 @@ function keeperOrder(plan: KeeperPlan): Buffer {
 }
 
 function keeperArguments(plan: KeeperPlan): readonly string[] {
-  const { tap, incoming, volumeFd } = plan
+  const { termPath, tap, incoming, volumeFd } = plan
   return [
     'run',
     `dir=${plan.directory}`,
     `console=${plan.consoleDirectory}`,
     `guest=${plan.guest}`,
     ...jailArguments(plan),
+    ...(termPath === undefined ? [] : [`term=${termPath}`]),
     ...(tap === undefined ? [] : [`tap=${tap}`]),
     ...(incoming === undefined ? [] : [`incoming=${incoming.fd}`, `source=${incoming.source}`]),
     ...(incoming?.carried ?? []),

@@ -108,14 +108,14 @@ export function planRestore(spec: VmSpec, context: PlanContext, snapshot: Snapsh
   return { ...from, incoming: { fd, source: 'snapshot', carried: snapshot.carried } }
 }
 
-function restoredMachine(spec: VmSpec, context: PlanContext, files: FileList): Machine {
+function restoredMachine(spec: KeyedSpec, context: PlanContext, files: FileList): Machine {
   const base = { ...machineBase(spec, context), fromSnapshot: true }
   return { ...base, ...disksOf(spec, spec.image, files), oldTimers: spec.image.kind === 'kernel' }
 }
 
 /** The disks of a VM. Every kind of start gives it the same ones in the same order. */
 function disksOf(
-  { volume }: VmSpec,
+  { volume }: Pick<VmSpec, 'volume'>,
   image: VmSpec['image'],
   files: FileList,
 ): Pick<Machine, 'rootDiskFd' | 'volume'> {
@@ -164,7 +164,7 @@ function plan(
   return { kind, guest, command, files: files.list, config, ...volume }
 }
 
-function machineBase(spec: VmSpec, { facts, accelerator }: PlanContext) {
+function machineBase(spec: KeyedSpec, { facts, accelerator }: PlanContext) {
   const { attachment, vcpus } = spec
   return { qemuPath: facts.qemuPath, accelerator, memoryMb: guestMemoryMb(spec.memoryMb), vcpus, attachment }
 }
@@ -215,12 +215,15 @@ export function templateKey(spec: TemplateShape, context: PlanContext): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }
 
+/** The properties of a VM on which its snapshot depends. */
+type KeyedSpec = Pick<VmSpec, 'memoryMb' | 'vcpus' | 'image' | 'attachment' | 'volume'>
+
 /**
  * A snapshot fits a start exactly if this key is the same as when the snapshot was made. The key has the
  * kind and the addresses of the network attachment. It does not have how the host connects the VM, such as
  * the name of the TAP device, because that may change.
  */
-export function snapshotKeyOf(spec: VmSpec, context: PlanContext): string {
+export function snapshotKeyOf(spec: KeyedSpec, context: PlanContext): string {
   const { facts, assets, accelerator } = context
   const { image, attachment, volume } = spec
   const { attachment: _, ...devices } = restoredMachine(spec, context, new FileList())

@@ -22,6 +22,8 @@ export interface OpenQemuVmm {
   readonly acceleration: 'auto' | 'kvm' | 'tcg'
   /** The directory for the device state of templates. If absent, no start continues from a template. */
   readonly templateDirectory?: string
+  /** The file of the host's term. If absent, VMs keep none. */
+  readonly termPath?: string
   /** Called with a message about each failure that was worked around. */
   readonly onProblem?: (message: string) => void
   readonly qemuPath?: string
@@ -50,6 +52,7 @@ export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
     ...(options.memory === undefined ? {} : { memory: options.memory }),
     ...(groups === undefined ? {} : { groups }),
     ...(templates === undefined ? {} : { templates }),
+    ...(options.termPath === undefined ? {} : { termPath: options.termPath }),
     ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
   })
 }

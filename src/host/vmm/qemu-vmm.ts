@@ -12,7 +12,6 @@ import type { MachinePlan, PlanContext, TemplateFiles } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { openLedger } from './memory-ledger.ts'
 import type { MemoryLedger } from './memory-ledger.ts'
-import type { MemoryReading } from './vmm.ts'
 import { FairSemaphore } from '../../primitives/fair-semaphore.ts'
 import type { TemplateStore } from './template-store.ts'
 import { UserWeights } from './user-weights.ts'
@@ -20,6 +19,7 @@ import { findEvent, startSpans } from './vm-events.ts'
 import { tellSpans } from '../../primitives/spans.ts'
 import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
 import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
+import { snapshotFit } from './snapshot-fit.ts'
 import { startLimitsMs } from './start-limits.ts'
 import { killVm, spawnVm } from './vm-spawn.ts'
 import { bootAgainIfStill, unlessStill } from './still-guest.ts'
@@ -27,8 +27,9 @@ import { processorTimeMs, progressOf, restOfBoot, usageOf } from './vm-usage.ts'
 import { askToSleep, awaitMark, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
 import { volumeComplaint } from './volume-complaint.ts'
 import { execIn } from './vm-exec.ts'
+import { VmTerms } from './vm-terms.ts'
 import { VmmError } from './vmm.ts'
-import type { Vmm, VmName, VmSpec, VmStatus, VmUsage } from './vmm.ts'
+import type { MemoryReading, SnapshotFit, Vmm, VmName, VmSpec, VmStatus, VmUsage } from './vmm.ts'
 import { WaitingKeepers } from './waiting-keepers.ts'
 
 export interface QemuVmmOptions extends PlanContext {
@@ -38,6 +39,8 @@ export interface QemuVmmOptions extends PlanContext {
   readonly memory?: HostMemory
   /** If absent, VMs are bounded by their address space only. */
   readonly groups?: ControlGroups
+  /** The file of the host's term, which has to exist before the first start. If absent, VMs keep no term. */
+  readonly termPath?: string
   /** If absent, no start continues from a template. */
   readonly templates?: TemplateStore
   readonly startLimitsMs?: Partial<Record<StartKind, number>>
@@ -56,6 +59,7 @@ const bootCountsForMs = 10_000
 export class QemuVmm implements Vmm {
   readonly accelerator: 'kvm' | 'tcg'
   readonly processors: number
+  readonly snapshots: SnapshotFit
   readonly #options: QemuVmmOptions
   readonly #memory: MemoryLedger | undefined
   readonly #keepers: WaitingKeepers
@@ -63,6 +67,7 @@ export class QemuVmm implements Vmm {
   readonly #guestLinks = new GuestLinks()
   /** The VMs by instance. An ended VM stays here until it is forgotten. */
   readonly #vms = new Map<string, VmHandle>()
+  readonly terms = new VmTerms(this.#vms)
   /** Deletions of ended VMs' files, by instance. The instance's next VM waits for them. */
   readonly #releases = new Map<string, Promise<void>>()
   /** Deletions of used snapshots and of control groups that are under way. */
@@ -81,6 +86,7 @@ export class QemuVmm implements Vmm {
     this.#options = options
     this.accelerator = options.accelerator
     this.processors = processors
+    this.snapshots = snapshotFit(options)
     this.#memory = options.memory && openLedger(options.memory, this.#vms, options.templates)
     this.#keepers = new WaitingKeepers({
       keeperPath: options.assets.keeperPath,
@@ -125,9 +131,7 @@ export class QemuVmm implements Vmm {
     return { snapshotUuid }
   }
 
-  async dropSnapshot(directory: string): Promise<void> {
-    await deleteSnapshot(directory)
-  }
+  readonly dropSnapshot = deleteSnapshot
 
   onDisabled(listener: (vm: VmName, disabled: boolean) => void): void {
     this.#disabledListeners.push(listener)
@@ -331,8 +335,8 @@ export class QemuVmm implements Vmm {
   }
 
   async #spawnAndAwait(spec: VmSpec, plan: MachinePlan, askedAtUs: number, signal: AbortSignal) {
-    const vm = await spawnVm({ spec, plan, askedAtUs, options: this.#options, keepers: this.#keepers })
-    this.#follow(vm)
+    const spawned = spawnVm({ spec, plan, askedAtUs, options: this.#options, keepers: this.#keepers })
+    const vm = await this.terms.following(spawned, (made) => this.#follow(made))
     return await this.#awaitStart(vm, spec, signal)
   }
 

@@ -101,12 +101,15 @@ function applicationEnd(exit: VmEvent): Partial<ExitReport> {
 }
 
 /**
- * The cause where the guest reported none. The halt of the host comes first, then the shutdown that the VMM
- * reported, then a kill that was asked for. If nothing explains the end, the VMM is lost.
+ * The cause where the guest reported none. The halt or the cut-off of the host comes first, then the
+ * shutdown that the VMM reported, then a kill that was asked for. If nothing explains the end, the VMM is
+ * lost.
  */
 function causeWithoutReport(record: VmRecord, events: readonly VmEvent[], ended: VmEvent): ExitCause {
   const kill = findEvent(events, 'kill')?.words[0]
-  if (kill === 'host-halted' || ended.words[0] === 'host-halted') return ExitCause.HostHalted
+  // A VM that ended with the host's term has to be started again, too.
+  if (kill === 'host-halted' || kill === 'host-cut-off') return ExitCause.HostHalted
+  if (ended.words[0] === 'host-halted') return ExitCause.HostHalted
   const shutdown = findEvent(events, 'shutdown')?.words[0]
   if (shutdown === 'guest-panic') return ExitCause.KernelPanic
   if (shutdown === 'guest-shutdown') return ExitCause.GuestShutdown

@@ -33,6 +33,8 @@ export interface VmRecord {
   readonly userUuid?: string
   /** The name of the VM's control groups (`ControlGroups`); absent if the VM has none. */
   readonly group?: string
+  /** Whether the VM's keeper ends the VM with the host's term. Keepers of earlier versions do not. */
+  readonly keepsTerm?: boolean
 }
 
 const recordName = 'vm.json'

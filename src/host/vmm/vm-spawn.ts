@@ -21,7 +21,7 @@ export interface SpawnInput {
   readonly spec: VmSpec
   readonly plan: MachinePlan
   readonly askedAtUs: number
-  readonly options: PlanContext & { readonly groups?: ControlGroups }
+  readonly options: PlanContext & { readonly groups?: ControlGroups; readonly termPath?: string }
   readonly keepers: WaitingKeepers
 }
 
@@ -50,7 +50,7 @@ export async function spawnVm(input: SpawnInput): Promise<VmHandle> {
 async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHandle> {
   const { spec, plan, askedAtUs, options } = input
   const { instanceUuid, boot, consoleDirectory } = spec
-  const { facts, accelerator, assets, groups } = options
+  const { facts, accelerator, assets, groups, termPath } = options
   const directory = vmDirectory(spec.directory)
   const { group } = waiting
   const written = beginSpan('host: files and limits of the VM')
@@ -71,6 +71,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
     userUuid: spec.userUuid,
     ...(group === undefined ? {} : { group: group.name }),
     ...(owner === undefined ? {} : { ownerUid: owner.uid }),
+    ...(termPath === undefined ? {} : { keepsTerm: true }),
   }
   // There may be a record without a VM, left by an agent that died in between.
   await removeVmDirectory(directory)
@@ -90,6 +91,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
       consoleDirectory,
       memoryMb: guestMemoryMb(spec.memoryMb),
       ...(owner === undefined ? {} : { owner }),
+      ...(termPath === undefined ? {} : { termPath }),
       ...(spec.attachment.kind === 'tap' ? { tap: spec.attachment.interfaceName } : {}),
     }
     await limited

@@ -51,6 +51,7 @@ export interface Vmm {
    * `recover` does not find the VM.
    */
   suspend(vm: VmName): Promise<{ readonly snapshotUuid: string }>
+  readonly snapshots: SnapshotFit
   /** Deletes the snapshot in an instance's directory, if there is one. */
   dropSnapshot(directory: string): Promise<void>
   /**
@@ -94,6 +95,7 @@ export interface Vmm {
    * not counted.
    */
   memory(): MemoryReading | undefined
+  readonly terms: HostTermOfVms
   /** Deletes what is kept of an ended VM, so that a next boot can start. It does not touch the console. */
   forget(vm: VmName): Promise<void>
   /**
@@ -104,6 +106,45 @@ export interface Vmm {
   exec(vm: VmName, request: ExecRequest): Promise<ExecSession>
   /** Closes this object. Its VMs run on. */
   close(): Promise<void>
+}
+
+/** Whether a VM can go on from a snapshot that was made on another machine. */
+export interface SnapshotFit {
+  /** What of this machine its snapshots depend on. */
+  readonly machine: SnapshotMachine
+  /**
+   * Says, for people, why a VM like this could not go on here from a snapshot that was made on `machine`.
+   * Undefined if it could.
+   */
+  misfitOf(
+    snapshot: { readonly snapshotKey: string; readonly machine: SnapshotMachine },
+    vm: SnapshotShape,
+  ): string | undefined
+}
+
+/**
+ * Words and values, such as the processor and its model. Machines on which all are the same fit each other.
+ */
+export type SnapshotMachine = Readonly<Record<string, string>>
+
+/** What a snapshot depends on beside its machine. */
+export interface SnapshotShape extends Pick<VmSpec, 'memoryMb' | 'vcpus' | 'image'> {
+  readonly nic: { readonly ip: string; readonly mac: string }
+}
+
+/** How the VMs of a host keep its term. */
+export interface HostTermOfVms {
+  /**
+   * Whether every VM that runs ends with the host's term by itself. VMs that began before terms existed do
+   * not. Cheap enough to be asked with every heartbeat.
+   */
+  isKept(): boolean
+  /**
+   * Called after the file of the term got an earlier deadline, or its first one. Resolves with true once
+   * every VM that runs or is being started has taken it over; with false if one does not. A deadline that
+   * is only put off is noticed without this.
+   */
+  heed(): Promise<boolean>
 }
 
 export interface VmName {
@@ -159,7 +200,9 @@ export interface VmVolume extends HeldVolume {
   readonly checkAfresh?: (signal: AbortSignal) => Promise<void>
 }
 
-/** What the guest runs. Any byte but NUL may stand in the strings; they never pass through a command line. */
+/**
+ * What the guest runs. Any byte but NUL may stand in the strings; they never pass through a command line.
+ */
 export interface GuestProcess {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>

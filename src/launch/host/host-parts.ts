@@ -6,6 +6,7 @@ import { compiledIn } from '../parts/compiled-sources.ts'
 import type { Confinement } from '../parts/part-confinement.ts'
 import type { Part } from '../parts/part.ts'
 import { ownProgram } from '../parts/own-program.ts'
+import { agentSignals } from '../parts/roost-parts.ts'
 import { controlParts } from './control-role.ts'
 import type { ControlPartsOptions } from './control-role.ts'
 import { gatewayIdentityDirectory, identityDirectory } from './joined-host.ts'
@@ -60,7 +61,7 @@ function agentPart({ joined, apiAt, identity, dataDir, agentDir, agentPort }: Ho
       ROOST_AGENT_PORT: String(agentPort),
       ROOST_IDENTITY_DIR: identityDirectory(dataDir),
     },
-    stopSignal: 'SIGTERM',
+    ...agentSignals,
     stopLimitMs: agentStopLimitMs,
     ready: async (signal) =>
       await untilReady({ ...place, name: { part: PlatformPart.Agent, id: hostId } }, identity, signal),

@@ -63,8 +63,8 @@ export async function installHostService(
 }
 
 /**
- * The unit. Its stop ends the host as Ctrl-C does. If its process is killed, the next one ends what it left,
- * VMs included, and then starts their instances again.
+ * The unit. Its stop ends the host as Ctrl-C does. If its process is killed, the next one takes over the VMs,
+ * which run on.
  */
 export function unitText(
   { checkout, node }: Pick<HostService, 'checkout' | 'node'>,

@@ -82,7 +82,7 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
   const pid = await pidOf(child)
   let file = path.join(options.runDirectory, `${part.name}.json`)
   mkdirSync(options.runDirectory, { recursive: true })
-  writeFileSync(file, JSON.stringify({ ...identify(pid), stopSignal: part.stopSignal }))
+  writeFileSync(file, JSON.stringify({ ...identify(pid), stopSignal: orphanSignalOf(part) }))
   for (const stream of [child.stdout, child.stderr])
     if (stream !== null) createInterface({ input: stream }).on('line', options.onLine)
   let childrenGoOn = false
@@ -135,14 +135,18 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
 
 /**
  * The command line of a part. When the supervisor is gone, even after a kill -9, the kernel sends the part
- * its stop signal, so no part runs on without a supervisor. (The kernel ties the signal to the thread that
+ * a signal, so no part runs on without a supervisor. (The kernel ties the signal to the thread that
  * started the child. In Node that is the main thread.)
  */
 function commandOf(part: Part): [string, ...string[]] {
-  const before = confinedCommand(part.confinement, ['--pdeathsig', part.stopSignal])
+  const before = confinedCommand(part.confinement, ['--pdeathsig', orphanSignalOf(part)])
   const nice = part.givesWay === true ? ['nice', '-n', String(niceness)] : []
   const [program = part.program, ...args] = [...nice, ...before, part.program, ...part.args]
   return [program, ...args]
+}
+
+function orphanSignalOf({ stopSignal, orphanSignal }: Part): 'SIGTERM' | 'SIGINT' {
+  return orphanSignal ?? stopSignal
 }
 
 /** Sets the part's priorities for memory and processors, before the part can start anything itself. */

@@ -30,6 +30,8 @@ export interface Part {
    */
   readonly handsOver?: boolean
   readonly stopSignal: 'SIGTERM' | 'SIGINT'
+  /** The signal with which the part ends if its supervisor is gone. Absent: `stopSignal`. */
+  readonly orphanSignal?: 'SIGTERM'
   /** How long the part may take to stop before it is killed. */
   readonly stopLimitMs: number
   /** Called before each start: the first one, and each one after a crash. */

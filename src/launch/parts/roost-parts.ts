@@ -21,6 +21,12 @@ export interface RoostPartsOptions {
   readonly afterApi: () => Promise<void>
 }
 
+/**
+ * With SIGINT an agent ends its virtual machines, because the platform ends. If only its supervisor is gone,
+ * it leaves them alone, and the next agent takes them over.
+ */
+export const agentSignals = { stopSignal: 'SIGINT', orphanSignal: 'SIGTERM' } as const
+
 export function roostParts(options: RoostPartsOptions): readonly Part[] {
   // The environment of the agent and the gateway. They could also run on other machines, so they do not get
   // what only the control plane needs. A variable that is set empty counts as absent.
@@ -52,7 +58,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
     { ...part('api', options.apiAt, 2_000), confinement: confined?.api, afterFirstReady: options.afterApi },
     { ...part('worker', options.workerAt, 3_000), confinement: confined?.worker },
     // The agent has a longer limit, because it ends the virtual machines of this host first.
-    { ...part('agent', options.agentAt, 5_000), env: elsewhere },
+    { ...part('agent', options.agentAt, 5_000), ...agentSignals, env: elsewhere },
     {
       ...part('gateway', options.gatewayAt, 2_000),
       handsOver: true,

@@ -16,6 +16,7 @@ const table = Object.values(operations) as readonly Operation[]
 
 /** The operations that are about the whole account, written by hand. */
 const ofAccount = new Set([
+  'moveInstances',
   'createServices',
   'createCertificates',
   'getCertificates',
@@ -50,8 +51,10 @@ const ofAccount = new Set([
   'listTokens',
   'getHosts',
   'explainHosts',
+  'getBalance',
   'cordonHosts',
   'uncordonHosts',
+  'drainHosts',
   'labelHosts',
   'getHostInvitations',
   'deleteHostInvitations',

@@ -5,6 +5,7 @@ import type { Operation } from '../../../src/contract/operation.ts'
 import { UserEventKind } from '../../../src/domain/event/user-event-kind.ts'
 import { makeTestCertificate } from '../../support/certificate-maker.ts'
 import type { Entry } from '../../support/api-client.ts'
+import { addNode } from '../../support/accounts.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { RawAnswer, TestApi, TestUser } from '../../support/api-server.ts'
 import { settledEvents } from '../../support/settled-events.ts'
@@ -20,6 +21,7 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   startInstances: [UserEventKind.InstanceStart],
   stopInstances: [UserEventKind.InstanceStop],
   suspendInstances: [UserEventKind.InstanceSuspend],
+  moveInstances: [UserEventKind.InstanceMove],
   updateInstances: [UserEventKind.InstanceChanged],
   deleteInstances: [UserEventKind.InstanceDeleted, UserEventKind.VolumeDeleted, UserEventKind.ServiceDeleted],
   createServices: [UserEventKind.ServiceCreated, UserEventKind.CertificateCreated],
@@ -87,8 +89,10 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   followEvents: nothing,
   getHosts: nothing,
   explainHosts: nothing,
+  getBalance: nothing,
   cordonHosts: nothing,
   uncordonHosts: nothing,
+  drainHosts: nothing,
   labelHosts: nothing,
   inviteHosts: nothing,
   getHostInvitations: nothing,
@@ -217,6 +221,14 @@ describe('an operation that changes something', () => {
     await tells('deleteTokens', { uuid: token.json.data.tokens[0].uuid })
     await tells('deleteInstances', { name: 'plain' })
     await tells('deleteServices', { name: 'site' })
+    await tells('createInstances', { name: 'free', image: 'hello' })
+    await addNode(api.database, { id: 'h2' })
+    for (const [id, meshKey] of [
+      ['local', 'one'],
+      ['h2', 'two'],
+    ] as const)
+      await api.database.db.updateTable('nodes').set({ meshKey }).where('id', '=', id).execute()
+    await tells('moveInstances', { name: 'free', host: 'h2' })
     const changing = (Object.keys(told) as OperationId[]).filter((id) => told[id].length > 0)
     assert.deepEqual(
       changing.filter((id) => !tried.has(id)),

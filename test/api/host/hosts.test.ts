@@ -88,8 +88,31 @@ describe('hosts over the API', () => {
       assert.deepEqual([open.status, open.cordoned_at], ['success', undefined])
     }
     assert.equal((await admin.api.one('uncordonHosts', { object: 'local' })).status, 'success')
-    assert.ok(api.logLines.some((line) => line.includes('the cordon of a host was set')))
+    assert.ok(api.logLines.some((line) => line.includes('what a host may have was set')))
     await user.api.one('createInstances', { body: { image: 'hello' } })
+  })
+
+  it('that are emptied are cordoned, show how much is left, and say what follows until it is taken back', async () => {
+    for (const takeBack of ['cordonHosts', 'uncordonHosts'] as const) {
+      const begun = await admin.api.one('drainHosts', { object: 'local' })
+      try {
+        assert.ok(begun.cordoned_at)
+        const { since, ...left } = begun.drain ?? {}
+        assert.match(String(since), /^\d{4}-/)
+        const total = Object.values(begun.instances).reduce((sum, count) => sum + count, 0)
+        assert.deepEqual(left, { to_move: total, staying: 0 })
+        const again = await admin.api.one('drainHosts', { body: { name: 'local' } })
+        assert.equal(again.drain?.since, since)
+        const { next } = await admin.api.one('explainHosts', { object: 'local' })
+        assert.match(
+          next,
+          /^it is being emptied since .*: \d instances move to other hosts; no new .*uncordon local` takes this back/,
+        )
+      } finally {
+        assert.equal((await admin.api.one(takeBack, { object: 'local' })).drain, undefined)
+        await admin.api.one('uncordonHosts', { object: 'local' })
+      }
+    }
   })
 
   it('say of a volume on a cordoned host why no new instance can have it', async () => {
@@ -170,7 +193,14 @@ describe('hosts over the API', () => {
   })
 
   it('look to everybody else as if there were none', async () => {
-    for (const id of ['getHosts', 'explainHosts', 'cordonHosts', 'uncordonHosts', 'labelHosts'] as const) {
+    for (const id of [
+      'getHosts',
+      'explainHosts',
+      'cordonHosts',
+      'uncordonHosts',
+      'drainHosts',
+      'labelHosts',
+    ] as const) {
       if (id === 'getHosts' || id === 'explainHosts') assert.deepEqual(await user.api.call(id), [])
       const { entries, status } = await user.api.attempt(id, { object: 'local' })
       assert.equal(status, 'error')

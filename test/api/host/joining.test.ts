@@ -273,6 +273,8 @@ describe('commands about hosts', () => {
     assert.match((await roost.run(['host', 'show', 'local'])).out, /^local is live: /)
     assert.equal((await roost.run(['host', 'cordon', 'local'])).out, 'local is cordoned\n')
     assert.match((await roost.run(['host', 'list', 'local'])).out, /\nlocal +live, cordoned /)
+    assert.equal((await roost.run(['host', 'drain', 'local'])).out, 'local is empty, and stays cordoned\n')
+    assert.match((await roost.run(['host', 'list', 'local'])).out, /\nlocal +live, draining: 0 to move /)
     assert.equal((await roost.run(['host', 'uncordon', 'local'])).out, 'local is uncordoned\n')
   })
 

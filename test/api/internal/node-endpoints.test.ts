@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { maxBodyBytes } from '../../../src/contract/limits.ts'
 import { createNodeClient, NodeUnavailable } from '../../../src/control/host-client.ts'
 import { findNode, listNodes } from '../../../src/db/host/hosts.ts'
-import { setCordon } from '../../../src/db/host/administration.ts'
+import { HostUse, setUse } from '../../../src/db/host/administration.ts'
 import type { NodeRecord } from '../../../src/db/host/hosts.ts'
 import { addNode, testAgentSecret, testSecretBox } from '../../support/accounts.ts'
 import { fakeDigest, startTestApi } from '../../support/api-server.ts'
@@ -75,7 +75,7 @@ describe('the API for hosts', () => {
     assert.match(first.json.subnet, /^10\.\d+\.\d+\.0\/20$/)
     assert.deepEqual((await beat('second', heartbeat)).json, first.json)
     // Instances of the tests below are placed on the other host.
-    await setCordon(api.database, 'second', true)
+    await setUse(api.database, 'second', HostUse.Cordoned)
   })
 
   it('refuses a heartbeat that is malformed', async () => {

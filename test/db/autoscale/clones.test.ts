@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { setCordon } from '../../../src/db/host/administration.ts'
+import { HostUse, setUse } from '../../../src/db/host/administration.ts'
 import { sql } from 'kysely'
 import { maxDrainMs } from '../../../src/contract/limits.ts'
 import { lockUser } from '../../../src/db/account/user-lock.ts'
@@ -226,13 +226,13 @@ describe('the clones of an autoscaled service', () => {
         await addNode(database(), { id: 'roomy', memoryMb: 20_000 })
         assert.equal(done(await align(service, 2)).refusal, undefined)
         assert.equal((await clones(service))[0]?.nodeId, 'roomy')
-        for (const id of ['roomy', 'local']) await setCordon(database(), id, true)
+        for (const id of ['roomy', 'local']) await setUse(database(), id, HostUse.Cordoned)
         assert.match(done(await align(service, 3)).refusal ?? '', /^administrators cordoned all hosts/)
         await hearAll(ago(3_600_000))
         assert.equal(done(await align(service, 3)).refusal, 'no host answers: none was heard of lately')
       } finally {
         await removeHost('roomy')
-        await setCordon(database(), 'local', false)
+        await setUse(database(), 'local', HostUse.Open)
         await db().updateTable('nodes').set({ memoryMb: 65_536, heartbeatAt: now }).execute()
       }
     })

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
-import { overlookNodes, releaseNode, setCordon } from '../../../src/db/host/administration.ts'
+import { HostUse, overlookNodes, releaseNode, setUse } from '../../../src/db/host/administration.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import { reserveLive } from '../../../src/db/instance/instances.ts'
 import type { NewInstances } from '../../../src/db/instance/new-instances.ts'
@@ -49,17 +49,17 @@ describe('cordoned hosts', () => {
 
   it('get no new instances, replicas and volumes until the cordon is taken back', async () => {
     assert.deepEqual(await hostsOf(), ['big'])
-    assert.deepEqual(await setCordon(database, 'big', true), { ok: true })
+    assert.deepEqual(await setUse(database, 'big', HostUse.Cordoned), { ok: true })
     assert.deepEqual(await hostsOf({ replicas: 2 }), ['small', 'small', 'small'])
     assert.deepEqual(await hostsOf({ autostart: true, volume: { made: { sizeMb: 64 }, mount } }), ['small'])
     assert.equal((await newVolume()).nodeId, 'small')
-    await setCordon(database, 'big', false)
+    await setUse(database, 'big', HostUse.Open)
     assert.deepEqual(await hostsOf({ replicas: 1 }), ['big', 'small'])
     assert.equal((await newVolume()).nodeId, 'big')
   })
 
   it('do not lend their room to others', async () => {
-    await setCordon(database, 'big', true)
+    await setUse(database, 'big', HostUse.Cordoned)
     const refusal = refusalOf(await create({ autostart: true, memoryMb: 7_000 }))
     assert.partialDeepStrictEqual(refusal, { kind: 'no-memory-room', roomiestMb: 6_000 })
     const volume = await createVolume({ database }, { userUuid: user.uuid, sizeMb: 7_000 })
@@ -70,12 +70,12 @@ describe('cordoned hosts', () => {
     const outcome = await create()
     assert.ok(outcome.ok)
     const [row] = outcome.instances
-    for (const id of ['big', 'small']) await setCordon(database, id, true)
+    for (const id of ['big', 'small']) await setUse(database, id, HostUse.Cordoned)
     assert.equal((await reserveLive(database, user.uuid, row!.uuid)).ok, true)
   })
 
   it('are the reason that is told if every host that answers is one', async () => {
-    for (const id of ['big', 'small']) await setCordon(database, id, true)
+    for (const id of ['big', 'small']) await setUse(database, id, HostUse.Cordoned)
     const refusals = [
       await create(),
       await create({ replicas: 1, autostart: true }),
@@ -95,7 +95,7 @@ describe('cordoned hosts', () => {
   it('keep instances away whose existing volume they have', async () => {
     const { uuid, name, nodeId } = await newVolume()
     await recordVolume(database, { uuid, revision: 1 }, { phase: VolumePhase.Ready, made: true })
-    await setCordon(database, nodeId, true)
+    await setUse(database, nodeId, HostUse.Cordoned)
     const wanted = { volume: { existing: { uuid }, mount } }
     assert.deepEqual(refusalOf(await create(wanted)), { kind: 'volume-host-cordoned', name, nodeId })
     await database.db
@@ -105,15 +105,15 @@ describe('cordoned hosts', () => {
       .execute()
     assert.deepEqual(refusalOf(await create(wanted)), { kind: 'volume-host-silent', name, nodeId })
     await addNode(database, { id: nodeId, memoryMb: 60_000, volumeMb: 60_000 })
-    await setCordon(database, nodeId, false)
+    await setUse(database, nodeId, HostUse.Open)
     assert.deepEqual(await hostsOf(wanted), [nodeId])
   })
 
   it('keep the time of the first cordon, through heartbeats and a release', async () => {
-    await setCordon(database, 'big', true)
+    await setUse(database, 'big', HostUse.Cordoned)
     const at = await cordonedAt('big')
     assert.ok(at !== null)
-    await setCordon(database, 'big', true)
+    await setUse(database, 'big', HostUse.Cordoned)
     await hearNode(database, { id: 'big' })
     await database.db
       .updateTable('nodes')
@@ -125,10 +125,10 @@ describe('cordoned hosts', () => {
     assert.deepEqual(await cordonedAt('big'), at)
     assert.equal(await cordonedAt('small'), null)
     for (let time = 0; time < 2; time++) {
-      assert.deepEqual(await setCordon(database, 'big', false), { ok: true })
+      assert.deepEqual(await setUse(database, 'big', HostUse.Open), { ok: true })
       assert.equal(await cordonedAt('big'), null)
     }
-    assert.deepEqual(await setCordon(database, 'nowhere', true), { ok: false, refusal: 'unknown' })
+    assert.deepEqual(await setUse(database, 'nowhere', HostUse.Cordoned), { ok: false, refusal: 'unknown' })
   })
 
   it('get nothing from a placement that waited while they were cordoned', async () => {

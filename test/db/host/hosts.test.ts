@@ -258,7 +258,7 @@ describe('hosts', () => {
       assert.equal(await isNodeSecret(deps(), 'a', secret), false)
     }
     assert.equal((await findNode(deps(), 'a'))?.agentSecret, '')
-    assert.deepEqual(await beat('a', 'new'), { nodeId: 'a', subnet })
+    assert.deepEqual(await beat('a', 'new'), { nodeId: 'a', subnet, loss: 0 })
     assert.equal(await beat('a', testAgentSecret('a')), undefined)
     assert.equal(await isNodeSecret(deps(), 'a', 'new'), true)
   })

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { HostRole } from '../../../src/domain/host/role.ts'
-import { overlookNodes, releaseNode, setCordon } from '../../../src/db/host/administration.ts'
+import { HostUse, overlookNodes, releaseNode, setUse } from '../../../src/db/host/administration.ts'
 import {
   admitHost,
   awaitedHosts,
@@ -140,7 +140,7 @@ describe('machines that join as hosts', () => {
       ['cellar', [], false],
       ['local', [], false],
     ])
-    await setCordon(database, 'attic', false)
+    await setUse(database, 'attic', HostUse.Open)
     await beat('attic')
     assert.deepEqual((await seen())[0], ['attic', ['gateway'], false], 'its next heartbeats change nothing')
   })

@@ -5,9 +5,12 @@ import { recordHeartbeat } from '../../../src/db/host/hosts.ts'
 import { admitHost, inviteHost, joinedParts, removeJoinedHost } from '../../../src/db/host/joining.ts'
 import { readMesh } from '../../../src/db/host/mesh.ts'
 import { HostRole } from '../../../src/domain/host/role.ts'
-import { testAgentSecret, testSecretBox } from '../../support/accounts.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
+import { markDeleted } from '../../../src/db/instance/instances.ts'
+import { addUser, testAgentSecret, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('the gateways in the mesh', () => {
   let own: TestDatabase
@@ -84,6 +87,43 @@ describe('the gateways in the mesh', () => {
     assert.equal(machines[1]?.address, victim)
     await beat('h2')
     assert.equal((await readMesh(database)).machines.length, 3, 'it is in the mesh again with its own key')
+  })
+
+  it('are told where the instances are that moved there with their addresses', async () => {
+    await beat('local', false)
+    const user = await addUser(database, { name: 'ann' })
+    const wanted = wantedInstance(user, { replicas: 3 })
+    const outcome = await insertInstances({ database, secretBox: testSecretBox }, wanted)
+    assert.ok(outcome.ok, JSON.stringify(outcome))
+    const uuids = outcome.instances.map(({ uuid }) => uuid)
+    await join('h2')
+    const second = await beat('h2')
+    const before = await readMesh(database)
+    const subnetOf = (address: string) => address.replace(/1$/, '0/20')
+    const networks = async () => {
+      const { machines } = await readMesh(database)
+      return machines.map((machine) => machine.networks)
+    }
+    assert.deepEqual(await networks(), [['10.64.0.0/20'], [subnetOf(second)]])
+    const move = async (index: number, node: string, seat: string | null) =>
+      await readRows<{ readonly private_ip: string }>(database, {
+        text: 'update instances set node_id = $2, seat_ip = $3 where uuid = $1 returning private_ip',
+        values: [uuids[index], node, seat],
+      })
+    // The later address moves first, so that only sorting puts it last.
+    const moved: string[] = []
+    for (const index of [2, 0]) {
+      const seat = second.replace(/1$/, String(index + 10))
+      const [row] = await move(index, 'h2', seat)
+      moved.push(`${row!.private_ip}/32`)
+    }
+    assert.deepEqual(await networks(), [['10.64.0.0/20'], [subnetOf(second), ...moved.toSorted()]])
+    const after = await readMesh(database)
+    assert.notEqual(after.revision, before.revision)
+    assert.equal((await readMesh(database)).revision, after.revision)
+    await markDeleted(database, user.uuid, uuids[2]!)
+    await move(0, 'local', null)
+    assert.deepEqual(await networks(), [['10.64.0.0/20'], [subnetOf(second)]])
   })
 
   it('are told to those who ask for their metrics once they were heard of', async () => {

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import type { UserRecord } from '../../../src/db/account/users.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
-import { setCordon } from '../../../src/db/host/administration.ts'
+import { HostUse, setUse } from '../../../src/db/host/administration.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import type { NewInstances } from '../../../src/db/instance/new-instances.ts'
 import { readCandidates } from '../../../src/db/instance/placement-candidates.ts'
@@ -109,7 +109,7 @@ describe('remembered hosts', () => {
   it('get nothing after they were cordoned', async () => {
     await addHosts(10)
     assert.equal(await hostHere(), 'h1')
-    await setCordon(database, 'h2', true)
+    await setUse(database, 'h2', HostUse.Cordoned)
     assert.equal(await hostHere(), 'h3')
   })
 

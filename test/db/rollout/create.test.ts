@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { setCordon } from '../../../src/db/host/administration.ts'
+import { HostUse, setUse } from '../../../src/db/host/administration.ts'
 import { openEnv } from '../../../src/db/instance/row.ts'
 import { listRollouts, findUnstartedRollouts, markRolloutStarted } from '../../../src/db/rollout/records.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
@@ -53,7 +53,7 @@ describe('a rollout that is created', () => {
     assert.equal(first, 'local', 'the old version, which is there, does not count')
     assert.notEqual(second, first)
     assert.equal(instances[1]?.placement?.kind, 'spread')
-    for (const id of ids) await setCordon(rows.database(), id, true)
+    for (const id of ids) await setUse(rows.database(), id, HostUse.Cordoned)
   })
 
   it('divides the service without giving the new version anything yet', async () => {

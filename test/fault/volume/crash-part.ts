@@ -2,7 +2,11 @@ import childProcess from 'node:child_process'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { pino } from 'pino'
-import type { HostActivities, VolumeActivities } from '../../../src/domain/instance/host-work.ts'
+import type {
+  HostActivities,
+  MoveActivities,
+  VolumeActivities,
+} from '../../../src/domain/instance/host-work.ts'
 import type { ControlWorkerOptions } from '../../../src/bin/worker-temporal.ts'
 import type { AgentPorts } from '../../../src/host/agent/agent-ports.ts'
 import { createMortalCalls, workAloud } from '../mortal-calls.ts'
@@ -110,7 +114,7 @@ async function startAgent(nodeId: string, directory: string): Promise<Working> {
   const worker = new NodeWorker({
     place,
     nodeId,
-    activities: activities as HostActivities & VolumeActivities,
+    activities: activities as HostActivities & MoveActivities & VolumeActivities,
     log,
   })
   return worker

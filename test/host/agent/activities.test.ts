@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
-import { createHostActivities } from '../../../activities/host-activities.ts'
+import { createHostActivities, createMoveActivities } from '../../../activities/host-activities.ts'
 import { HostFailure } from '../../../src/domain/instance/host-work.ts'
-import type { StandByResult, StartResult } from '../../../src/domain/instance/host-work.ts'
-import { TestGateway } from '../leases/gateway.ts'
+import type { MoveActivities, StandByResult, StartResult } from '../../../src/domain/instance/host-work.ts'
+import { seen, TestGateway } from '../leases/gateway.ts'
+import { instance, MoveScene, newPlace, oldPlace, slept } from './move-scene.ts'
 import { Machine, uuid } from './machine.ts'
+
+type Held = Awaited<ReturnType<MoveActivities['holdInstance']>>
 
 const boot = { instanceUuid: uuid, boot: 1 }
 
@@ -129,5 +132,54 @@ describe('the activities of a host', () => {
       await assert.rejects(run, CancelledFailure)
       assert.equal(live.agent.entries.get(uuid)?.hostLease.phase, phase)
     }
+  })
+})
+
+describe('the activities of hosts for a move', () => {
+  let scene: MoveScene
+
+  beforeEach(async () => {
+    scene = await MoveScene.make()
+    await scene.asleep()
+  })
+  afterEach(async () => {
+    await scene.remove()
+  })
+
+  it('hold, fetch, release and take an instance', async () => {
+    await scene.openNew()
+    const from = createMoveActivities(scene.oldLive.agent)
+    const to = createMoveActivities(scene.newLive.agent)
+    const held: Held = await mockEnvironment().run(from.holdInstance, { ...slept, to: newPlace })
+    assert.ok(held.held)
+    const input = { ...slept, from: { ...oldPlace, port: held.port } }
+    assert.deepEqual(await mockEnvironment().run(to.fetchInstance, input), { memory: 'kept' })
+    await mockEnvironment().run(from.releaseInstance, instance)
+    assert.deepEqual(scene.phases(), ['asleep', 'held'])
+    await mockEnvironment().run(from.holdInstance, { ...slept, to: newPlace })
+    scene.moveRow()
+    await mockEnvironment().run(to.takeInstance, instance)
+    assert.deepEqual(scene.phases()[1], 'asleep')
+  })
+
+  it('a fetch that the workflow calls off ends, and leaves nothing', async () => {
+    const port = await scene.hold()
+    await scene.openNew({ images: { pull: async () => await new Promise(() => undefined) } })
+    const environment = mockEnvironment()
+    const { fetchInstance } = createMoveActivities(scene.newLive.agent)
+    const run = environment.run(fetchInstance, { ...slept, from: { ...oldPlace, port } })
+    run.catch(() => undefined)
+    await seen('it is under way', () => scene.newLive.agent.moves.isFetching(uuid))
+    environment.cancel('CANCELLED', {
+      cancelRequested: true,
+      notFound: false,
+      paused: false,
+      reset: false,
+      timedOut: false,
+      workerShutdown: false,
+    })
+    await assert.rejects(run)
+    await seen('it is over', () => !scene.newLive.agent.moves.isFetching(uuid))
+    assert.equal(scene.newLive.agent.entries.has(uuid), false)
   })
 })

@@ -20,7 +20,7 @@ const instant = new Set([
 const listening = new Set(['onExit', 'onListening', 'onDisabled', 'onStalled', 'onPeerTraffic'])
 
 /** Calls that go on although the agent dies during them. They are over before the next agent begins. */
-const outlasting = /^(store\.|vmm\.(suspend|dropSnapshot))/
+const outlasting = /^(store\.|transfers\.fetchFile|vmm\.(suspend|dropSnapshot))/
 
 /**
  * The death of an agent at its nth call of a port. From then on none of its calls reaches a port, and no

@@ -18,6 +18,8 @@ import { EventPace } from '../../../src/host/instance/event-pace.ts'
 import { HaltMarker } from '../../../src/host/agent/halt-marker.ts'
 import { HostAgent } from '../../../src/host/agent/host-agent.ts'
 import { HostStartError } from '../../../src/host/instance/host-start-error.ts'
+import { HttpTransfers } from '../../../src/host/moves/http-transfers.ts'
+import type { Transfers } from '../../../src/host/moves/transfers.ts'
 import { InstanceStore } from '../../../src/host/instance/store.ts'
 import { recover } from '../../../src/host/agent/recovery.ts'
 import { FakeImages } from '../../../src/host/fakes/fake-images.ts'
@@ -73,7 +75,11 @@ export class Machine {
   readonly specs = new Map<string, LaunchSpec>()
   readonly directory: string
   nowMs = 1_000_000
+  /** Why the host may start no VM now; undefined if it may. */
+  refusal: string | undefined
   bootId = 'boot-1'
+  /** Its address in the mesh, by which instances move. Undefined: it is in none. */
+  meshAddress: string | undefined
   readonly #agents: LiveAgent[] = []
 
   constructor(directory: string) {
@@ -135,6 +141,7 @@ export class LiveAgent {
   /** How this agent's wakes started their VMs: by a boot, from a template or from a snapshot. */
   readonly wakes: string[] = []
   readonly #machine: Machine
+  readonly #transfers: HttpTransfers | undefined
   readonly #crash: Crash
   readonly #marker: HaltMarker
 
@@ -142,6 +149,9 @@ export class LiveAgent {
     this.#machine = machine
     this.#crash = options.crash ?? new Crash()
     this.#marker = new HaltMarker(machine.directory)
+    const { meshAddress: address, network } = machine
+    this.#transfers =
+      address === undefined ? undefined : new HttpTransfers({ address, network, log: this.#quiet() })
     const wrap = <T extends object>(name: string, port: T): T => this.#crash.wrap(name, port)
     this.ports = {
       vmm: wrap('vmm', new WatchedVmm(machine, () => machine.volumes, options.vmm ?? {})),
@@ -152,6 +162,7 @@ export class LiveAgent {
       launches: wrap('launches', { launchSpec: async (each: string) => await this.#spec(each) }),
       store: wrap('store', new InstanceStore(machine.directory)),
       disk: machine.disk,
+      ...(this.#transfers !== undefined && { transfers: wrap('transfers', this.#transfers as Transfers) }),
       observer: {
         started: () => undefined,
         waited: () => undefined,
@@ -163,12 +174,9 @@ export class LiveAgent {
         standByRefused: () => undefined,
         stalled: () => undefined,
       },
-      log: {
-        info: () => undefined,
-        warn: (_, message) => this.log.push(message),
-        error: (_, message) => this.log.push(message),
-      },
+      log: this.#quiet(),
       nowMs: () => machine.nowMs,
+      term: { refusal: () => machine.refusal },
       hostBootId: machine.bootId,
     }
     this.agent = new HostAgent(this.ports)
@@ -227,12 +235,21 @@ export class LiveAgent {
   /** Ends the timers of an agent that died. The results for which it waited never come. */
   bury(): void {
     void this.outbox.close()
+    void this.#transfers?.close()
   }
 
-  /** Halts the agent as `src/bin/agent.ts` does on SIGTERM. */
+  /** Halts the agent as `src/bin/agent.ts` does on SIGINT. */
   async halt(): Promise<void> {
     await this.#marker.set(this.#machine.nowMs)
     await Promise.all([this.outbox.close(), this.agent.halt()])
+  }
+
+  #quiet(): AgentPorts['log'] {
+    return {
+      info: () => undefined,
+      warn: (_, message) => this.log.push(message),
+      error: (_, message) => this.log.push(message),
+    }
   }
 
   async #spec(instanceUuid: string): Promise<LaunchSpec> {

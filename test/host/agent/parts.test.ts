@@ -148,6 +148,35 @@ describe('garbage of a host', () => {
     assert.equal(machine.host.running(), 0)
   })
 
+  it('is removed at once from a host that was lost, and nothing else is', async () => {
+    const live = await machine.readyAgent()
+    await live.agent.start({ instanceUuid: uuid, boot: 1 })
+    await live.agent.start({ instanceUuid: otherUuid, boot: 1 })
+    const list = async () => await Promise.resolve([{ uuid: otherUuid, state: 'running' as const }])
+    const garbage = new GarbageSweep({ agent: live.agent, ports: live.ports, list })
+    assert.deepEqual(await garbage.sweep({ wasLost: true }), [uuid])
+    assert.equal(machine.host.running(uuid), 0)
+    assert.equal(machine.host.running(otherUuid), 1)
+  })
+
+  it('of a host that was lost is also what sleeps there without a volume, which may come back', async () => {
+    const live = await machine.readyAgent()
+    const permit = { boot: 0, epoch: 0, permit: 1, stateful: false, graceMs: 0 }
+    const sleeps = async (instanceUuid: string) => await live.agent.standBy({ instanceUuid, ...permit })
+    machine.attach(otherUuid)
+    assert.deepEqual([(await sleeps(uuid)).slept, (await sleeps(otherUuid)).slept], [true, true])
+    const listed = [uuid, otherUuid].map((each) => ({ uuid: each, state: 'standby' as const }))
+    const garbage = new GarbageSweep({
+      agent: live.agent,
+      ports: live.ports,
+      list: async () => await Promise.resolve(listed),
+    })
+    assert.deepEqual(await garbage.sweep(), [])
+    assert.deepEqual(await garbage.sweep({ wasLost: true }), [uuid])
+    assert.deepEqual([...live.agent.entries.keys()], [otherUuid])
+    assert.equal((await sleeps(uuid)).slept, true)
+  })
+
   it('is no instance that the API lists, or listed in between', async () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })

@@ -36,6 +36,18 @@ describe('a list of the machines of a mesh', () => {
     'an endpoint with a port that is too high': [{ endpoint: '192.0.2.1:65536' }, /IP address and a port/],
     'an endpoint inside the mesh': [{ endpoint: '10.64.33.5:51820' }, /is in 10.64.32.0\/20, which is a net/],
     'a network with bits behind its length': [{ networks: ['10.64.17.0/20'] }, /is not an IPv4 network/],
+    'an endpoint that is an address inside the mesh': [
+      { endpoint: '198.51.100.7:51820', networks: ['198.51.100.7/32'] },
+      /is in 198.51.100.7\/32, which is a net/,
+    ],
+    'more networks than a machine can have': [
+      { networks: Array.from({ length: 5_001 }, (_, index) => `10.65.${index >> 8}.${index & 255}/32`) },
+      /has 5000 networks at most, and 5001 were given for 10.64.16.1/,
+    ],
+    'an address that has moved to another machine, too': [
+      { networks: ['10.64.16.0/20', '10.64.32.1/32'] },
+      /belongs to two machines/,
+    ],
     'a network that another machine has': [{ networks: ['10.64.32.0/20'] }, /belongs to two machines/],
   }
   for (const [title, [changes, message]] of Object.entries(wrong)) {
@@ -74,6 +86,16 @@ describe('the changes of the peers', () => {
       `removed the peer ${key(1)}`,
       `set the peer ${key(2)} of 10.64.32.1`,
     ])
+  })
+
+  it('are those of both machines when an address goes from one to the other', () => {
+    const moved = machine(2, { networks: ['10.64.32.0/20', '10.64.16.9/32'] })
+    assert.deepEqual(changes([peer(1), peer(2)], [machine(1), moved]), [
+      `set the peer ${key(2)} of 10.64.32.1`,
+    ])
+    const before = peer(2).replace('10.64.32.1/32,', '10.64.16.9/32,10.64.32.1/32,')
+    const other = machine(1, { networks: ['10.64.16.0/20', '10.64.16.9/32'] })
+    assert.equal(changes([peer(1), before], [other, machine(2)]).length, 2)
   })
 
   it('leave a connected machine at the endpoint from which it sends', () => {

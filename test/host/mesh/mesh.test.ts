@@ -127,6 +127,33 @@ describe('the mesh of three machines', function () {
     assert.equal(await one.run('ip', 'route', 'show', '10.64.32.77/32'), '')
   })
 
+  it('may have more addresses than fit into one command, and one of them goes to another machine', async () => {
+    const members = await scene.members()
+    const addresses = (first: number) =>
+      Array.from({ length: 4_000 }, (_, index) => `10.64.${64 + first + (index >> 8)}.${index & 255}/32`)
+    const list = (moved: SceneMachine) =>
+      members.map((member) => ({
+        ...member,
+        networks: [
+          ...member.networks,
+          ...(member.address === two.address ? addresses(0) : []),
+          ...(member.address === three.address ? addresses(16) : []),
+          ...(member.address === moved.address ? ['10.64.96.9/32'] : []),
+        ],
+      }))
+    const holder = async () =>
+      (await one.run('wg', 'show', one.interfaceName, 'dump'))
+        .split('\n')
+        .find((line) => line.includes('10.64.96.9/32'))
+    await one.mesh.apply(list(two))
+    for (const moved of [three, two, three]) {
+      assert.equal((await one.mesh.apply(list(moved))).length, 2)
+      assert.ok((await holder())?.startsWith(await moved.mesh.publicKey()))
+      assert.deepEqual(await one.mesh.check(), [])
+    }
+    await scene.connectAll()
+  })
+
   describe('is repaired by a check', () => {
     const damages: Readonly<Record<string, (machine: SceneMachine) => Promise<unknown>>> = {
       'when somebody removed the interface': async (machine) =>

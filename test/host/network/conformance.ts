@@ -8,11 +8,16 @@ export const nicOf = (host: number): NicSpec => ({
   mac: `12:b0:0a:40:${(host >> 8).toString(16).padStart(2, '0')}:${(host & 255).toString(16).padStart(2, '0')}`,
 })
 
-/** The tests that every network must pass. `again` makes the network of the next agent on the same host. */
-export function networkConformance(make: () => { network: Network; again: () => Network }): void {
+/**
+ * The tests that every network must pass. `again` makes the network of the next agent on the same host. `nic`
+ * is the instance that most of them attach.
+ */
+export function networkConformance(
+  make: () => { network: Network; again: () => Network },
+  nic: NicSpec = nicOf(2),
+): void {
   let network: Network
   let again: () => Network
-  const nic = nicOf(2)
 
   beforeEach(async () => {
     ;({ network, again } = make())
@@ -60,6 +65,17 @@ export function networkConformance(make: () => { network: Network; again: () => 
     assert.notEqual(one.mac, two.mac)
     await network.detach(nicOf(3))
     assert.notEqual(await network.counters(nicOf(4)), undefined)
+  })
+
+  it('a guard can be set, set again, closed and taken away, also by the next agent', async () => {
+    await network.guard(60_000)
+    await network.guard(30_000)
+    const next = again()
+    await next.open()
+    await next.guard(60_000)
+    await next.guard(0)
+    await next.guard(undefined)
+    await next.guard(undefined)
   })
 
   it('an attached instance is reached on port 8080', async () => {

@@ -75,7 +75,7 @@ describe('a host whose kernel can not bound flows', () => {
     const commands = new OldKernel()
     const said: string[] = []
     const plan = planAddresses({ directory: '/a', subnet: '10.64.0.0/16' })
-    await new HostFilter({ plan, commands, warn: (message) => said.push(message) }).open()
+    await new HostFilter({ plan, commands, seated: () => [], warn: (message) => said.push(message) }).open()
     assert.match(commands.loaded.join(), /chain to_host/)
     assert.match(said.join(), /does not bound the connections of instances.*not supported/)
   })

@@ -70,7 +70,7 @@ describe('instances of several hosts in a mesh', function () {
     const ip = addressOf(machine, index)
     const mac = `12:b0:00:00:${machine === one ? '01' : '02'}:0${String(index)}`
     const namespace = `${machine.namespace}-vm${String(index)}`
-    const tap = tapName(planAddresses({ directory: machine.directory, subnet: machine.network }), ip)
+    const tap = tapName(planAddresses({ directory: machine.directory, subnet: machine.network }), { ip })
     scene.addNamespace(namespace)
     scene.ip(
       '-n',
@@ -184,6 +184,27 @@ describe('instances of several hosts in a mesh', function () {
     assert.ok(await isSilent(connect(annsFirst, two.address)))
   })
 
+  it('do not reach a port that the host opened to one other machine, and neither does a third one', async () => {
+    const network = networkOf(two)
+    const isOpen = async (machine: SceneMachine) => !(await isSilent(machine.connect(two.address)))
+    await network.tellMesh({ gateways: [], instances: new Map([[annsFirst.nic.ip, ann]]) })
+    // An earlier test has let machines with a gateway call this port.
+    assert.deepEqual([await isOpen(one), await isOpen(three)], [false, false])
+    await network.openTo(servedPort, [one.address])
+    await network.openTo(servedPort + 1, [three.address])
+    assert.deepEqual([await isOpen(one), await isOpen(three)], [true, false])
+    for (const vm of [annsFirst, annsSecond]) assert.ok(await isSilent(connect(vm, two.address)))
+    await network.open()
+    assert.deepEqual([await isOpen(one), await isOpen(three)], [true, false], 'after a reload')
+    await network.openTo(servedPort, [three.address, three.address])
+    assert.deepEqual([await isOpen(one), await isOpen(three)], [false, true])
+    await network.openTo(servedPort, [])
+    await network.openTo(servedPort, [])
+    assert.deepEqual([await isOpen(one), await isOpen(three)], [false, false])
+    await assert.rejects(network.openTo(0, []), { name: 'AddressError' })
+    await assert.rejects(network.openTo(1, ['1.2.3.4 }']), { name: 'AddressError' })
+  })
+
   it('are cut off at once when either host does not know the other one any more', async () => {
     for (const machine of [one, two]) {
       const connection = connect(annsFirst, annsSecond.nic.ip)
@@ -223,6 +244,24 @@ describe('instances of several hosts in a mesh', function () {
         assert.equal(owners.get(annsSecond.nic.ip), owners.get(expected === ann ? local[0]! : local[1]!))
     }
     assert.ok(await connect(annsFirst, annsSecond.nic.ip).echoes('after all changes'))
+  })
+
+  it('are known on another host as soon as they are removed here, if they were told of it before', async () => {
+    const network = networkOf(one)
+    const nic = { ...annsFirst.nic, instanceUuid: bob, ip: addressOf(one, 7), mac: '12:b0:00:00:01:07' }
+    await network.attach(nic)
+    const instances = new Map([
+      [annsSecond.nic.ip, ann],
+      [nic.ip, ann],
+    ])
+    await network.tellMesh({ gateways: [], instances })
+    await network.detach(nic)
+    for (const again of [false, true]) {
+      if (again) await network.tellMesh({ gateways: [], instances })
+      const owners = await ownersOf(one)
+      assert.notEqual(owners.get(nic.ip), undefined)
+      assert.equal(owners.get(nic.ip), owners.get(annsFirst.nic.ip))
+    }
   })
 
   it('keep each other awake, and gateways do not', async () => {

@@ -101,10 +101,10 @@ export class TapScene {
    * Adds a VM: a namespace, and a pair of interfaces instead of a TAP. The host's end has the TAP's name,
    * the other end is the VM's interface. Returns the namespace.
    */
-  addVm(name: string, nic: { readonly ip: string; readonly mac: string }): string {
+  addVm(name: string, nic: { readonly ip: string; readonly seat?: string; readonly mac: string }): string {
     const namespace = `${this.host}-${name}`
     this.addNamespace(namespace)
-    const tap = tapName(this.plan, nic.ip)
+    const tap = tapName(this.plan, nic)
     this.ip('-n', this.host, 'link', 'add', tap, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace)
     this.ip('-n', namespace, 'link', 'set', 'eth0', 'address', nic.mac)
     this.ip('-n', namespace, 'addr', 'add', `${nic.ip}/16`, 'dev', 'eth0')

@@ -46,23 +46,36 @@ export class KeeperScene {
     })
   }
 
+  get directory(): string {
+    if (this.#bench === undefined) throw new Error('it is opened by a hook')
+    return this.#bench.directory
+  }
+
+  /** The path of the keeper's program. */
+  get keeperPath(): string {
+    if (this.#bench === undefined) throw new Error('it is opened by a hook')
+    return this.#bench.context.assets.keeperPath
+  }
+
   /**
    * Resolves when the keeper has come up. `says` are the arguments of the VMM; `config` is the configuration
-   * that its guest gets first.
+   * that its guest gets first; `termPath` is the file with the host's term.
    */
   async start(options: {
     readonly name: string
     readonly says: readonly string[]
     readonly config?: Buffer
+    readonly termPath?: string
   }): Promise<StandInVm> {
     if (this.#bench === undefined || this.#keepers === undefined) throw new Error('it is opened by a hook')
-    const { name, says, config = Buffer.alloc(0) } = options
+    const { name, says, config = Buffer.alloc(0), termPath } = options
     const directory = path.join(this.#bench.directory, name)
     mkdirSync(directory)
     const { keeperPath } = this.#bench.context.assets
     // The guest goes on from its snapshot, so its application was entered long ago.
     const incoming = { fd: 3, source: 'snapshot', carried: ['output=0', 'listening=0'] } as const
-    const where = { keeperPath, directory, consoleDirectory: directory }
+    const term = termPath === undefined ? {} : { termPath }
+    const where = { keeperPath, directory, consoleDirectory: directory, ...term }
     const what = { guest: 'container', incoming, files: [], config } as const
     const command = [process.execPath, standIn, ...says]
     await startKeeper({ ...where, ...what, command }, await this.#keepers.take('ann'))

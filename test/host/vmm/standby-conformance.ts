@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExitCause } from '../../../src/domain/instance/exit-report.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
-import { snapshotDirectory } from '../../../src/host/vmm/snapshot-files.ts'
+import { readSnapshot, snapshotDirectory } from '../../../src/host/vmm/snapshot-files.ts'
 import type { VmName, VmSpec } from '../../../src/host/vmm/vmm.ts'
 import { exitOf, VmmScene } from './scene.ts'
 import type { VmmWorld } from './scene.ts'
@@ -63,6 +63,20 @@ export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
     await scene.vmm.kill(first.next, 'forced')
     await scene.vmm.forget(first.next)
     assert.notEqual((await wake(first.next)).kind, StartKind.Restore)
+  })
+
+  it('tells whether a snapshot of another machine fits it, and what differs', async () => {
+    const spec = await scene.start({})
+    await scene.vmm.suspend(spec)
+    const { snapshotKey } = (await readSnapshot(spec.directory)) ?? { snapshotKey: '' }
+    const { memoryMb, vcpus, image, attachment } = spec
+    const shape = { memoryMb, vcpus, image, nic: { ip: attachment.ip, mac: attachment.mac } }
+    const { machine } = scene.vmm.snapshots
+    assert.equal(scene.vmm.snapshots.misfitOf({ snapshotKey, machine }, shape), undefined)
+    const other = { snapshotKey: 'another', machine: { ...machine, processor: 'Another' } }
+    assert.match(scene.vmm.snapshots.misfitOf(other, shape) ?? '', /processor is .*another/i)
+    assert.ok(scene.vmm.snapshots.misfitOf({ snapshotKey: 'another', machine }, shape) !== undefined)
+    assert.equal((await wake(spec)).kind, StartKind.Restore)
   })
 
   it('a snapshot that is dropped is gone, also for a VM that sleeps for a second time', async () => {

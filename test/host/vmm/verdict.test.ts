@@ -82,6 +82,12 @@ describe('the verdict on a VM that ended', () => {
     ],
     ['a forced stop', {}, [...running, 'kill forced', killed], { cause: ExitCause.Forced }],
     ['a platform that halts', {}, [...running, 'kill host-halted', killed], { cause: ExitCause.HostHalted }],
+    [
+      'a host that was cut off',
+      {},
+      [...running, 'kill host-cut-off', killed],
+      { cause: ExitCause.HostHalted },
+    ],
     ['a host that rebooted', {}, [...running, 'ended host-halted cpu_us 0'], { cause: ExitCause.HostHalted }],
     [
       'a guest that did not heed the shutdown',

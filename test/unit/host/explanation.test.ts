@@ -92,9 +92,50 @@ describe('the explanation of a host', () => {
   })
 
   it('calls a host released whether or not its heartbeats still count', () => {
-    assert.equal(hostState({ live: true, released: true }), HostState.Released)
-    assert.equal(hostState({ live: false, released: true }), HostState.Released)
-    assert.equal(hostState({ live: true, released: false }), HostState.Live)
-    assert.equal(hostState({ live: false, released: false }), HostState.Silent)
+    const lostAt = null
+    assert.equal(hostState({ live: true, released: true, lostAt }), HostState.Released)
+    assert.equal(hostState({ live: false, released: true, lostAt }), HostState.Released)
+    assert.equal(hostState({ live: true, released: false, lostAt }), HostState.Live)
+    assert.equal(hostState({ live: false, released: false, lostAt }), HostState.Silent)
+  })
+
+  it('calls a host lost before anything else', () => {
+    for (const live of [true, false])
+      for (const released of [true, false])
+        assert.equal(hostState({ live, released, lostAt: new Date(0) }), HostState.Lost)
+  })
+
+  it('says of a silent host with a term when it counts as lost', () => {
+    const silent = { ...host, state: HostState.Silent, heartbeatAtMs: Date.parse('2026-01-02T03:04:05Z') }
+    assert.match(
+      explainHost({ ...silent, termMs: 60_000 }).next,
+      /; it counts as lost at about 2026-01-02T03:05:09\.000Z unless it is heard, and its instances without volumes begin on other hosts then; if it never/,
+    )
+    assert.doesNotMatch(explainHost(silent).next, /lost/)
+  })
+
+  it('says of a lost host what begins elsewhere, what waits and what ends it', () => {
+    const lost = {
+      ...host,
+      state: HostState.Lost,
+      heartbeatAtMs: Date.parse('2026-01-02T03:04:05Z'),
+      lostAtMs: Date.parse('2026-01-02T03:05:09Z'),
+      instances: { running: 3 },
+    }
+    const { now, next } = explainHost({ ...lost, withVolume: 1 })
+    assert.match(
+      now,
+      /^attic has been lost since 2026-01-02T03:05:09\.000Z and was last heard at 2026-01-02T03:04:05/,
+    )
+    assert.equal(
+      next,
+      'nothing new is placed there, 2 instances begin on other hosts as soon as they have room, 1 instance with a volume waits ' +
+        'for it; once it is heard again, it clears up and is live; if it never comes back, `roost host remove --lost attic` gives it up',
+    )
+    assert.equal(
+      explainHost({ ...lost, withVolume: 3, isRemoved: true }).next,
+      'nothing new is placed there, 3 instances with volumes can only be deleted; it was removed and does not come back: it is ' +
+        'forgotten once nothing is on it',
+    )
   })
 })

@@ -6,6 +6,7 @@ import {
   addressIndexes,
   firstInstanceIndex,
   freeSubnet,
+  isAddressOf,
   isAmongHosts,
   lastInstanceIndex,
   macAddress,
@@ -20,6 +21,13 @@ const indexIn = (network: string) => fc.integer({ min: firstInstanceIndex, max: 
 const placed = subnet.chain((network) => fc.tuple(fc.constant(network), indexIn(network), indexIn(network)))
 
 describe('private addresses', () => {
+  it('is of one network, whatever its size', () => {
+    assert.ok(isAddressOf('10.64.16.0/20', '10.64.31.254'))
+    assert.ok(!isAddressOf('10.64.16.0/20', '10.64.32.1'))
+    assert.ok(isAddressOf('10.70.0.0/16', '10.70.200.1'))
+    assert.ok(!isAddressOf('10.70.0.0/16', 'nonsense'))
+  })
+
   it('lie in their subnet, apart from its first, its last and the host', () => {
     assert.equal(privateAddress('10.64.0.0/16', 1), '10.64.0.1')
     assert.equal(privateAddress('10.64.0.0/16', firstInstanceIndex), '10.64.0.2')

@@ -159,6 +159,13 @@ const cases: readonly Case[] = [
     next: /wakes it/,
   },
   {
+    title: 'held, because it moves',
+    instance: asleep,
+    hostLease: { phase: LeasePhase.Held, awake: false, permit: 4 },
+    now: 'web is asleep and held, because it moves between hosts.',
+    next: /nothing wakes it before/,
+  },
+  {
     title: 'stopped with a restart to come',
     instance: {
       state: InstanceState.Stopped,
@@ -197,6 +204,27 @@ const cases: readonly Case[] = [
     hostLease: undefined,
     now: 'web is stopped, because nobody started it yet.',
     next: /^nothing, until it is started/,
+  },
+  {
+    title: 'recorded as awake, and its host is lost',
+    instance: { hostSilentSinceMs: ago(120), hostLostSinceMs: ago(60) },
+    hostLease: undefined,
+    now: `web is recorded as awake since ${since}; its host local has been lost since 2030-01-01T09:59:00.000Z.`,
+    next: /^it begins on another host as soon as one has room$/,
+  },
+  {
+    title: 'its host is lost, and its volume is there',
+    instance: { hostSilentSinceMs: ago(120), hostLostSinceMs: ago(60), hasVolume: true },
+    hostLease: undefined,
+    now: /; its host local has been lost since 2030-01-01T09:59:00\.000Z\.$/,
+    next: /^its volume data is there, so it waits for local; once the host is heard again, the host says /,
+  },
+  {
+    title: 'stopped on a lost host',
+    instance: { state: InstanceState.Stopped, boot: 0, hostLostSinceMs: ago(60) },
+    hostLease: undefined,
+    now: /; its host local has been lost since/,
+    next: /^it gets another host as soon as one has room; then nothing, until it is started/,
   },
 ]
 

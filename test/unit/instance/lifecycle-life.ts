@@ -107,6 +107,36 @@ export const changeTaken = (version: number, renewed?: boolean): LifecycleEvent 
 })
 
 export const lost = (boot: number): LifecycleEvent => ({ kind: EventKind.Lost, boot, atMs: 3 })
+/** The host is lost. With `stays`, the instance has a volume there. */
+export const hostLost = (stays = false, loss = 1, nodeId = 'h1'): LifecycleEvent => ({
+  kind: EventKind.HostLost,
+  nodeId,
+  loss,
+  atMs: 3,
+  stays,
+})
+export const placed = (nodeId = 'h2'): LifecycleEvent => ({ kind: EventKind.Placed, nodeId })
+const movePlace = (nodeId: string) => ({ nodeId, address: `10.${nodeId.slice(1)}.0.1` })
+/** A move from h1. The other events of it name it by the time when it was asked for. */
+export const moveTo = (nodeId = 'h2'): LifecycleEvent => ({
+  kind: EventKind.Move,
+  from: movePlace('h1'),
+  to: movePlace(nodeId),
+})
+export const held = (atMs: number): LifecycleEvent => ({ kind: EventKind.Held, atMs, port: 40_000 })
+export const fetched = (atMs: number, withoutMemory?: string): LifecycleEvent => ({
+  kind: EventKind.Fetched,
+  atMs,
+  ...(withoutMemory !== undefined && { withoutMemory }),
+})
+export const moved = (nodeId = 'h2'): LifecycleEvent => ({ kind: EventKind.Moved, nodeId })
+export const taken = (atMs: number): LifecycleEvent => ({ kind: EventKind.Taken, atMs })
+export const released = (atMs: number): LifecycleEvent => ({ kind: EventKind.Released, atMs })
+export const moveFailed = (atMs: number): LifecycleEvent => ({
+  kind: EventKind.MoveFailed,
+  atMs,
+  why: 'no way',
+})
 export const refused = (boot: number, epoch = 1): LifecycleEvent => ({
   kind: EventKind.StandByRefused,
   boot,

@@ -1,153 +1,12 @@
 import { strict as assert } from 'node:assert'
-import fc from 'fast-check'
-import { ExitCause } from '../../../src/domain/instance/exit-report.ts'
 import { decide } from '../../../src/domain/instance/lifecycle.ts'
 import { effectsOf, HostWorkKind } from '../../../src/domain/instance/lifecycle-effects.ts'
 import { EventKind, Phase, phaseOf, StartOrigin } from '../../../src/domain/instance/lifecycle-state.ts'
-import type { Lifecycle, LifecycleEvent } from '../../../src/domain/instance/lifecycle-state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
+import { bootsLeftOut } from '../../../src/domain/instance/lifecycle-standby.ts'
 import { projectionOf } from '../../../src/domain/instance/lifecycle-projection.ts'
-import {
-  absent,
-  connectionsClosed,
-  created,
-  disabled,
-  lost,
-  drainingStop,
-  exited,
-  forcedStop,
-  idle,
-  onTraffic,
-  refused,
-  remove,
-  removed,
-  retiringStop,
-  slept,
-  start,
-  started,
-  startFailed,
-  stop,
-  suspend,
-  tick,
-  wakeFailed,
-  waking,
-} from './lifecycle-life.ts'
-
-/**
- * Makes the next event for the life as it then is. Most events name a boot, which is `back` boots before the
- * present boot: 0 is the present boot, 1 and 2 are older ones, -1 is the next one.
- */
-type Happening = (life: Lifecycle, nowMs: number) => LifecycleEvent
-
-const boots = fc.constantFrom(0, 0, 0, 0, 1, 2, -1)
-/** The numbers for an answer to the order to stand by. Without an order, they are those of a past one. */
-const ordered = (life: Lifecycle) => life.order ?? { boot: life.boot - 1, epoch: 0, permit: life.boot }
-const ends = fc.constantFrom(
-  { exitCode: 0 },
-  { exitCode: 3 },
-  { signal: 11 },
-  { cause: ExitCause.KernelPanic },
-  { cause: ExitCause.VmmLost },
-  { cause: ExitCause.HostHalted, exitCode: 0 },
-  { cause: ExitCause.Forced },
-)
-const failures = fc.constantFrom('HostFull' as const, 'ImageUnusable' as const, undefined)
-
-const happening: fc.Arbitrary<Happening> = fc.oneof(
-  ...[start, stop, suspend(500), forcedStop, drainingStop(7_000), connectionsClosed, tick, removed].map(
-    (event) => fc.constant((): LifecycleEvent => event),
-  ),
-  boots.map(
-    (back): Happening =>
-      (life, nowMs) =>
-        started(life.boot - back, nowMs),
-  ),
-  fc.tuple(boots, ends).map(
-    ([back, end]): Happening =>
-      (life, nowMs) =>
-        exited(life.boot - back, nowMs, end),
-  ),
-  fc.tuple(boots, failures).map(
-    ([back, failure]): Happening =>
-      (life) =>
-        startFailed(life.boot - back, failure),
-  ),
-  boots.map(
-    (back): Happening =>
-      (life) =>
-        absent(life.boot - back),
-  ),
-)
-const ofHost: fc.Arbitrary<Happening> = fc.oneof(
-  ...[
-    (boot: number, nowMs: number) => idle(boot, nowMs - 500, nowMs),
-    (boot: number, nowMs: number) => waking(boot, nowMs),
-    (boot: number) => wakeFailed(boot),
-    (boot: number) => disabled(boot, boot % 2 === 0),
-    (boot: number) => lost(boot),
-  ].map((event) =>
-    boots.map(
-      (back): Happening =>
-        (life, nowMs) =>
-          event(life.boot - back, nowMs),
-    ),
-  ),
-  fc.boolean().map((kept): Happening => (life, nowMs) => {
-    const { boot, permit } = ordered(life)
-    return { ...slept(boot, nowMs, kept ? 'snapshot' : undefined), permit } as LifecycleEvent
-  }),
-  fc.constant((life: Lifecycle): LifecycleEvent => refused(ordered(life).boot, ordered(life).epoch)),
-)
-const rare: fc.Arbitrary<Happening> = fc
-  .constantFrom(remove, retiringStop(7_000), retiringStop(0))
-  .map((event) => (): LifecycleEvent => event)
-
-const story = fc.record({
-  rules: fc.record({
-    autostart: fc.boolean(),
-    deleteOnStop: fc.boolean(),
-    restartPolicy: fc.constantFrom(...Object.values(RestartPolicy)),
-    scaleToZero: fc.constantFrom(undefined, onTraffic, { ...onTraffic, stateful: true }),
-  }),
-  steps: fc.array(
-    fc.record({
-      happens: fc.oneof(
-        { weight: 40, arbitrary: happening },
-        { weight: 30, arbitrary: ofHost },
-        { weight: 3, arbitrary: rare },
-      ),
-      afterMs: fc.oneof(fc.nat(3_000), fc.constantFrom(5_000, 10_000, 300_000)),
-    }),
-    { maxLength: 60 },
-  ),
-})
-
-interface Step {
-  readonly before: Lifecycle
-  readonly event: LifecycleEvent
-  readonly after: Lifecycle
-  readonly accepted: boolean
-}
-
-function holds(name: string, rule: (step: Step) => void): void {
-  it(name, () => {
-    fc.assert(
-      fc.property(story, ({ rules, steps }) => {
-        let life = created(rules)
-        let nowMs = 0
-        for (const { happens, afterMs } of steps) {
-          nowMs += afterMs
-          const event = happens(life, nowMs)
-          const decision = decide(life, event, nowMs)
-          const next = decision.accepted ? decision.life : life
-          rule({ before: life, event, after: next, accepted: decision.accepted })
-          life = next
-        }
-      }),
-      { numRuns: 1_000 },
-    )
-  })
-}
+import { absent, connectionsClosed, removed } from './lifecycle-life.ts'
+import { holds } from './lifecycle-stories.ts'
 
 describe('whatever happens to an instance', () => {
   holds(
@@ -156,8 +15,12 @@ describe('whatever happens to an instance', () => {
       if (before.boot === after.boot) return
       const more = after.boot - before.boot
       if (more === -1) assert.ok(after.state === Phase.Standby && before.state === Phase.Starting)
+      // A lost host may have begun the boot of its permit.
+      else if (event.kind === EventKind.HostLost) assert.ok(more === 1 || more === 2)
       // The host began the boot of its permit, that boot ended, and its end was followed by a new boot.
       else if (more === 2) assert.ok(event.kind === EventKind.Exited && event.exit.boot === before.permit)
+      // Another host than the first does not know the instance, and refuses to let it sleep.
+      else if (event.kind === EventKind.StandByRefused) assert.equal(more, bootsLeftOut + 1)
       else assert.equal(more, 1)
     },
   )
@@ -183,12 +46,14 @@ describe('whatever happens to an instance', () => {
   })
 
   holds(
-    'only an instance that runs or is already in standby is sent there, and never one that speaks against it',
+    'only an instance that runs or is already in standby is sent there, and one that speaks against it only by its user',
     (step) => {
       const { before, after } = step
       if (effectsOf(after).hostWork?.kind !== HostWorkKind.StandBy) return
       assert.ok(phaseOf(after) === Phase.Running || phaseOf(after) === Phase.Standby)
-      if (before.order === undefined && after.state === Phase.Running)
+      // At a user's word the host is asked all the same: it says so if the application speaks against it.
+      const isUsers = after.order?.drainMs !== undefined
+      if (before.order === undefined && after.state === Phase.Running && !isUsers)
         assert.notEqual(after.disabledBoot, after.boot)
     },
   )
@@ -223,7 +88,29 @@ describe('whatever happens to an instance', () => {
         return
       const neverWas = event.kind === EventKind.Absent && event.boot === before.boot
       const isLost = event.kind === EventKind.Lost && event.boot === before.boot
-      assert.ok(down || ends || fails || neverWas || (isLost && before.state === Phase.Running))
+      // It sleeps as its user wanted, and is to start again after that.
+      const sleeps = event.kind === EventKind.Slept && event.boot === before.boot
+      if (sleeps && before.startAgain === true) return
+      // All VMs of a lost host have ended.
+      if (event.kind === EventKind.HostLost) return
+      // It slept to move, and starts after that.
+      const moves = event.kind === EventKind.Slept && before.order?.hold !== undefined
+      assert.ok(down || ends || fails || neverWas || moves || (isLost && before.state === Phase.Running))
+    },
+  )
+
+  holds('while another host is looked for, no host has work', ({ after }) => {
+    if (after.placing === true) assert.equal(effectsOf(after).hostWork, undefined)
+  })
+
+  holds(
+    'after a loss, no boot that the lost host may have started is asked for',
+    ({ before, event, after }) => {
+      if (event.kind !== EventKind.HostLost || after.placing !== true || before.placing === true) return
+      const { hostWork } = effectsOf({ ...after, placing: undefined })
+      const used = Math.max(before.boot, before.permit ?? 0)
+      if (hostWork?.kind === HostWorkKind.Start) assert.ok(hostWork.boot > used)
+      if (hostWork?.kind === HostWorkKind.StandBy) assert.ok(hostWork.permit > used)
     },
   )
 
@@ -304,16 +191,17 @@ describe('whatever happens to an instance', () => {
   })
 
   holds(
-    'unless it is stopped, running, in standby or deleted, there is host work or a deadline to wait for',
+    'unless it is stopped, running, in standby or deleted, there is host work, a search for a host or a deadline',
     ({ after }) => {
-      const { hostWork, wakeAtMs } = effectsOf(after)
+      const { hostWork, wakeAtMs, place, moveRow } = effectsOf(after)
       const phase = phaseOf(after)
       const settled =
         phase === Phase.Stopped ||
         phase === Phase.Running ||
         phase === Phase.Deleted ||
         phase === Phase.Standby
-      assert.ok(settled || hostWork !== undefined || wakeAtMs !== undefined)
+      const isWritten = place === true || moveRow !== undefined
+      assert.ok(settled || isWritten || hostWork !== undefined || wakeAtMs !== undefined)
     },
   )
 })

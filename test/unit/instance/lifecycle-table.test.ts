@@ -2,96 +2,9 @@ import { strict as assert } from 'node:assert'
 import { decide, Refusal } from '../../../src/domain/instance/lifecycle.ts'
 import { effectsOf } from '../../../src/domain/instance/lifecycle-effects.ts'
 import { Deletion, EventKind, Phase, phaseOf } from '../../../src/domain/instance/lifecycle-state.ts'
-import type { Lifecycle, LifecycleEvent } from '../../../src/domain/instance/lifecycle-state.ts'
-import {
-  absent,
-  after,
-  change,
-  changeTaken,
-  connectionsClosed,
-  created,
-  disabled,
-  lost,
-  drainingStop,
-  exited,
-  forcedStop,
-  idle,
-  onTraffic,
-  refused as standByRefused,
-  remove,
-  removed,
-  retiringStop,
-  slept,
-  start,
-  started,
-  startFailed,
-  stop,
-  suspend,
-  tick,
-  wakeFailed,
-  waking,
-} from './lifecycle-life.ts'
-
-const sleepy = () => created({ scaleToZero: onTraffic })
-const running = () => after(sleepy(), [0, start], [1, started(1, 1)])
-/** Idle for the cooldown, or at a user's word: the host is ordered to stand by. */
-const ordered = () => after(running(), [2, idle(1, 1)], [1_001, tick])
-const asleep = () => after(ordered(), [1_002, slept(1, 1_002)])
-
-/**
- * An instance in each phase, with boot 1 if it has had a boot. A name with an addition is another instance in
- * that phase, to which some events mean something else.
- */
-const lives = {
-  [Phase.Stopped]: after(created(), [0, start], [1, started(1, 1)], [2, exited(1, 2)]),
-  [Phase.Starting]: after(created(), [0, start]),
-  'starting by traffic': after(asleep(), [1_003, waking(2, 1_003)]),
-  [Phase.Running]: running(),
-  'running with an order out': ordered(),
-  "running with a user's order out": after(running(), [2, suspend(500)]),
-  [Phase.Draining]: after(running(), [2, drainingStop(1_000)]),
-  [Phase.Stopping]: after(running(), [2, stop]),
-  'stopping with an order out': after(ordered(), [1_002, stop]),
-  'draining and retired': after(running(), [2, retiringStop(1_000)]),
-  'stopping and retired': after(running(), [2, retiringStop(0)]),
-  [Phase.Standby]: asleep(),
-  'standby from the start': sleepy(),
-  [Phase.Deleting]: after(running(), [2, remove]),
-  [Phase.Deleted]: after(created(), [0, remove]),
-} satisfies Record<Phase, Lifecycle> & Record<string, Lifecycle>
-
-const events = {
-  start: start,
-  stop: stop,
-  'stop with a drain': drainingStop(1_000),
-  'stop by force': forcedStop,
-  'stop that retires': retiringStop(1_000),
-  suspend: suspend(500),
-  delete: remove,
-  started: started(1, 1),
-  'start failed': startFailed(1, 'HostFull'),
-  'start failed for good': startFailed(1, 'ImageUnusable'),
-  exited: exited(1, 3),
-  'host halted': exited(1, 3, { cause: 'host-halted' }),
-  absent: absent(1),
-  removed: removed,
-  'connections closed': connectionsClosed,
-  'time passed': tick,
-  idle: idle(1, 2),
-  waking: waking(2, 1_004),
-  'permit started': started(2, 1_004),
-  'permit exited': exited(2, 1_004),
-  'permit started too early': started(3, 1_004),
-  'wake failed': wakeFailed(2),
-  disabled: disabled(1),
-  lost: lost(1),
-  slept: slept(1, 1_003),
-  'slept at once': slept(0, 1_003),
-  'standby refused': standByRefused(1),
-  change: change(1),
-  'change with a restart': change(1, { renewBelow: 1 }),
-  'change taken': changeTaken(1),
-} satisfies Record<string, LifecycleEvent>
+import type { Lifecycle } from '../../../src/domain/instance/lifecycle-state.ts'
+import { absent, after, created, remove, retiringStop, start } from './lifecycle-life.ts'
+import { events, lives } from './lifecycle-lives.ts'
 
 type Row = Record<keyof typeof events, Phase | 'refused' | 'same'>
 
@@ -120,6 +33,16 @@ const allSame: Row = {
   'wake failed': 'same',
   disabled: 'same',
   lost: 'same',
+  'host lost': 'same',
+  'host lost with its volume': 'same',
+  placed: 'same',
+  move: 'same',
+  held: 'same',
+  fetched: 'same',
+  moved: 'same',
+  taken: 'same',
+  released: 'same',
+  'move failed': 'same',
   slept: 'same',
   'slept at once': 'same',
   'standby refused': 'same',
@@ -134,6 +57,7 @@ const refused = {
   'stop by force': 'refused',
   'stop that retires': 'refused',
   suspend: 'refused',
+  move: 'refused',
   change: 'refused',
   'change with a restart': 'refused',
 } as const
@@ -148,10 +72,30 @@ const anyStop = (to: Phase) => ({
 /** A change of the configuration is noted in any phase. */
 const changed = (to: Phase, renewed = to) => ({ change: to, 'change with a restart': renewed })
 
+/** The host is lost, without and with a volume there. */
+const whenLost = (to: Phase, withVolume = to) => ({
+  'host lost': to,
+  'host lost with its volume': withVolume,
+})
+
+/** What an instance that is held does when it is told of something else than the move. */
+const heldInStandby = {
+  ...changed(Phase.Standby),
+  ...anyStop(Phase.Stopping),
+  start: Phase.Starting,
+  delete: Phase.Deleting,
+  idle: Phase.Standby,
+  disabled: Phase.Standby,
+  lost: Phase.Standby,
+  'move failed': Phase.Standby,
+} as const
+
 /** The phase to which each event leads from each phase. `same` means that no field of the life changes. */
 const expected: Record<keyof typeof lives, Row> = {
   [Phase.Stopped]: {
     ...allSame,
+    move: Phase.Stopped,
+    ...whenLost(Phase.Stopped),
     ...changed(Phase.Stopped),
     start: Phase.Starting,
     'stop that retires': Phase.Deleting,
@@ -160,6 +104,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Standby]: {
     ...allSame,
+    move: Phase.Standby,
+    ...whenLost(Phase.Standby),
     ...changed(Phase.Standby),
     ...anyStop(Phase.Stopping),
     start: Phase.Starting,
@@ -174,6 +120,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'standby from the start': {
     ...allSame,
+    move: Phase.Standby,
+    ...whenLost(Phase.Standby),
     ...changed(Phase.Standby),
     ...anyStop(Phase.Stopping),
     start: Phase.Starting,
@@ -185,8 +133,30 @@ const expected: Record<keyof typeof lives, Row> = {
     disabled: Phase.Standby,
     'slept at once': Phase.Standby,
   },
+  // What is told of a later boot than the one that slept is out of date.
+  'standby and held': {
+    ...allSame,
+    ...heldInStandby,
+    ...whenLost(Phase.Standby),
+    fetched: Phase.Standby,
+  },
+  'standby, and its row is written': {
+    ...allSame,
+    ...heldInStandby,
+    moved: Phase.Standby,
+  },
+  'starting and held': {
+    ...allSame,
+    ...whenLost(Phase.Starting),
+    ...changed(Phase.Starting),
+    ...anyStop(Phase.Stopping),
+    suspend: Phase.Starting,
+    delete: Phase.Deleting,
+  },
   [Phase.Starting]: {
     ...allSame,
+    move: Phase.Starting,
+    ...whenLost(Phase.Starting),
     ...changed(Phase.Starting),
     ...anyStop(Phase.Stopping),
     suspend: Phase.Starting,
@@ -202,6 +172,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'starting by traffic': {
     ...allSame,
+    move: Phase.Starting,
+    ...whenLost(Phase.Starting),
     ...changed(Phase.Starting),
     ...anyStop(Phase.Stopping),
     start: Phase.Starting,
@@ -213,6 +185,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Running]: {
     ...allSame,
+    move: Phase.Running,
+    ...whenLost(Phase.Starting),
     ...changed(Phase.Running, Phase.Stopping),
     ...anyStop(Phase.Stopping),
     'stop with a drain': Phase.Draining,
@@ -229,6 +203,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   "running with a user's order out": {
     ...allSame,
+    move: Phase.Running,
+    ...whenLost(Phase.Starting),
     ...changed(Phase.Running, Phase.Stopping),
     ...anyStop(Phase.Stopping),
     start: Phase.Running,
@@ -246,6 +222,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'running with an order out': {
     ...allSame,
+    move: Phase.Running,
+    ...whenLost(Phase.Starting),
     ...changed(Phase.Running, Phase.Stopping),
     ...anyStop(Phase.Stopping),
     suspend: Phase.Running,
@@ -264,6 +242,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Draining]: {
     ...allSame,
+    move: Phase.Draining,
+    ...whenLost(Phase.Stopped),
     ...changed(Phase.Draining),
     start: Phase.Running,
     stop: Phase.Stopping,
@@ -277,6 +257,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'draining and retired': {
     ...allSame,
+    move: 'refused',
+    ...whenLost(Phase.Deleted, Phase.Deleting),
     ...changed(Phase.Draining),
     start: 'refused',
     stop: Phase.Stopping,
@@ -289,6 +271,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'stopping and retired': {
     ...allSame,
+    move: 'refused',
+    ...whenLost(Phase.Deleted, Phase.Deleting),
     ...changed(Phase.Stopping),
     start: 'refused',
     'stop by force': Phase.Stopping,
@@ -299,6 +283,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   [Phase.Stopping]: {
     ...allSame,
+    move: Phase.Stopping,
+    ...whenLost(Phase.Stopped),
     ...changed(Phase.Stopping),
     start: Phase.Stopping,
     'stop by force': Phase.Stopping,
@@ -310,6 +296,8 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'stopping with an order out': {
     ...allSame,
+    move: Phase.Stopping,
+    ...whenLost(Phase.Stopped),
     ...changed(Phase.Stopping),
     start: Phase.Stopping,
     'stop by force': Phase.Stopping,
@@ -321,7 +309,7 @@ const expected: Record<keyof typeof lives, Row> = {
     'permit exited': Phase.Stopped,
     slept: Phase.Stopping,
   },
-  [Phase.Deleting]: { ...allSame, ...refused, removed: Phase.Deleted },
+  [Phase.Deleting]: { ...allSame, ...refused, ...whenLost(Phase.Deleted), removed: Phase.Deleted },
   [Phase.Deleted]: { ...allSame, ...refused },
 }
 const names = Object.keys(lives) as (keyof typeof lives)[]
@@ -370,6 +358,9 @@ describe('what has to go on in each phase', () => {
       'stopping with an order out': 'stop',
       standby: 'nothing',
       'standby from the start': 'stand-by',
+      'standby and held': 'fetch',
+      'standby, and its row is written': 'nothing',
+      'starting and held': 'fetch',
       deleting: 'remove',
       deleted: 'nothing',
     })

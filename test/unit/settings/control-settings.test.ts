@@ -9,6 +9,7 @@ describe('what an API on another machine has in common with the first one', () =
       ROOST_METRO_DOMAIN: 'example.test',
       ROOST_ACME_EAB_KID: 'kid',
       ROOST_DATA_DIR: '/data',
+      ROOST_HOST_LOSS_S: 'off',
       ROOST_API_PORT: '7070',
       ROOST_HOSTS_ADDRESS: '192.0.2.1',
       ROOST_GATEWAY_HOST: '::',
@@ -17,6 +18,7 @@ describe('what an API on another machine has in common with the first one', () =
     assert.deepEqual(sharedSettings(env), {
       DATABASE_URL: 'postgres://roost@db.example.test/roost',
       ROOST_METRO_DOMAIN: 'example.test',
+      ROOST_HOST_LOSS_S: 'off',
       ROOST_ACME_EAB_KID: 'kid',
     })
   })

@@ -99,6 +99,9 @@ const events: readonly GatewayLeaseEvent[] = [
   { kind: 'link-away' },
   { kind: 'link-unreachable' },
   { kind: 'link-back' },
+  { kind: 'moved', link: HostConnection.Up },
+  { kind: 'moved', link: HostConnection.Lost },
+  { kind: 'moved', link: HostConnection.Away },
   { kind: 'news' },
 ]
 
@@ -363,5 +366,35 @@ describe('the lease of a gateway, while a user sends its instance to standby', (
       assert(told.some((effect) => effect.kind === 'fail'))
       assert.equal(story.state.phase, GatewayLeasePhase.Ending)
     }
+  })
+})
+
+describe('the lease of a gateway, when its instance has moved', () => {
+  const moved = { kind: 'moved', link: HostConnection.Up } as const
+
+  it('is asked of the new host for what waited at the old one', () => {
+    const story = new Story().at(GatewayLeasePhase.Asking)
+    assert.deepEqual(story.tell(moved), [{ kind: 'open', epoch: 2 }])
+    assert.deepEqual(story.tell(opened(1)), [], 'the old host is not listened to any more')
+    assert.deepEqual(story.tell(opened(2, 2)), [{ kind: 'admit' }])
+  })
+
+  it('is asked for patiently for what is in flight', () => {
+    const story = new Story().at(GatewayLeasePhase.Resting)
+    story.nowMs += 1_000
+    story.tell({ kind: 'due', busy: true, lastMs: 1_000 })
+    assert.deepEqual(story.tell(moved), [{ kind: 'open', epoch: 3, patient: true }])
+  })
+
+  it('is not asked for if nobody wants it, and an old refusal counts no more', () => {
+    const story = new Story().at(GatewayLeasePhase.Asking)
+    assert.deepEqual(story.tell(refused(1), moved).slice(1), [])
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'open', epoch: 2 }])
+  })
+
+  it('waits for a new host that is not connected yet', () => {
+    const story = new Story().at(GatewayLeasePhase.Asking)
+    assert.deepEqual(story.tell({ ...moved, link: HostConnection.Lost }), [])
+    assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 3 }])
   })
 })

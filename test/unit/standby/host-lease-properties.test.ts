@@ -59,10 +59,22 @@ const event = fc.oneof(
     graceMs: fc.constant(1),
     drainMs: fc.constantFrom(0, 1_000),
   }),
+  of('stand-by', {
+    boot,
+    epoch: fc.constant(3),
+    permit: boot,
+    stateful: fc.constant(true),
+    graceMs: fc.constant(1),
+    drainMs: fc.constant(0),
+    hold: fc.constant({ nodeId: 'new', address: '10.64.16.1' }),
+  }),
   of('drain', { boot }),
   of('drain-cancelled', { boot }),
   of('stop', { boot }),
   of('remove', {}),
+  of('hold', {}),
+  of('release', {}),
+  of('moved', {}),
   of('start', { boot }),
   of('started', {
     boot: begun,
@@ -125,8 +137,13 @@ describe('whatever happens to an instance, in whatever order', () => {
     })
   })
 
-  it('a gateway waits only while the instance starts, wakes or goes to standby', () => {
-    const coming: readonly LeasePhase[] = [LeasePhase.Starting, LeasePhase.StandingBy, LeasePhase.Waking]
+  it('a gateway waits only while the instance starts, wakes, goes to standby or is held', () => {
+    const coming: readonly LeasePhase[] = [
+      LeasePhase.Starting,
+      LeasePhase.StandingBy,
+      LeasePhase.Held,
+      LeasePhase.Waking,
+    ]
     holds(({ state }) => {
       const waiting = state.leases.filter(({ status }) => status === 'waiting')
       const may = waiting.every(({ patient }) => patient === true) ? [...coming, LeasePhase.Asleep] : coming
@@ -163,9 +180,14 @@ describe('whatever happens to an instance, in whatever order', () => {
 
   it('a permit is there exactly while it sleeps or wakes, and used by nothing but a wake', () => {
     holds(({ state }, effects, __, before) => {
-      const mayHave: readonly LeasePhase[] = [LeasePhase.Asleep, LeasePhase.Waking, LeasePhase.Stopping]
+      const mayHave: readonly LeasePhase[] = [
+        LeasePhase.Asleep,
+        LeasePhase.Held,
+        LeasePhase.Waking,
+        LeasePhase.Stopping,
+      ]
       assert.ok(state.permit === undefined || mayHave.includes(state.phase), state.phase)
-      if (state.phase === LeasePhase.Asleep || state.phase === LeasePhase.Waking)
+      if (state.phase !== LeasePhase.Stopping && mayHave.includes(state.phase))
         assert.notEqual(state.permit, undefined)
       for (const effect of effects) {
         if (effect.kind === 'wake') assert.equal(effect.boot, state.permit ?? before.permit)
@@ -188,6 +210,7 @@ describe('whatever happens to an instance, in whatever order', () => {
       const mayWait: readonly LeasePhase[] = [
         LeasePhase.StandingBy,
         LeasePhase.Asleep,
+        LeasePhase.Held,
         LeasePhase.Waking,
         LeasePhase.Stopping,
       ]
@@ -203,10 +226,24 @@ describe('whatever happens to an instance, in whatever order', () => {
   })
 
   it('a packet of a peer to a sleeper begins a wake or is remembered', () => {
-    const may: readonly LeasePhase[] = [LeasePhase.StandingBy, LeasePhase.Asleep, LeasePhase.Waking]
+    const may: readonly LeasePhase[] = [
+      LeasePhase.StandingBy,
+      LeasePhase.Asleep,
+      LeasePhase.Held,
+      LeasePhase.Waking,
+    ]
     holds(({ state }, effects, told, before) => {
       if (told.kind !== 'peers' || !may.includes(before.phase)) return
       assert.ok(state.peersWait === true || effects.some(({ kind }) => kind === 'wake'), before.phase)
+    })
+  })
+
+  it('nothing wakes while it is held, and only a release or an order ends that', () => {
+    const ends: readonly string[] = ['release', 'moved', 'start', 'stop', 'stopped', 'remove']
+    holds(({ state }, effects, told, before) => {
+      if (before.phase !== LeasePhase.Held || ends.includes(told.kind)) return
+      assert.equal(state.phase, LeasePhase.Held, told.kind)
+      assert.ok(!effects.some(({ kind }) => kind === 'wake' || kind === 'opened' || kind === 'refused'))
     })
   })
 

@@ -83,6 +83,11 @@ export const reached: Readonly<Record<LeasePhase, () => Story>> = {
     return story
   },
   [LeasePhase.Asleep]: () => new Story().run().sleep(),
+  [LeasePhase.Held]: () => {
+    const story = new Story().run().sleep()
+    story.tell({ kind: 'hold' })
+    return story
+  },
   [LeasePhase.Waking]: () => {
     const story = new Story().run().sleep()
     story.tell(open(1))

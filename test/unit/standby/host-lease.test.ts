@@ -29,6 +29,7 @@ describe('what keeps an instance awake', () => {
       draining: 'draining',
       'standing-by': 'waits',
       asleep: 'waits',
+      held: 'waits',
       waking: 'waits',
       stopping: 'draining',
     }

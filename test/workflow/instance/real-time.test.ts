@@ -18,7 +18,7 @@ describe('an instance on the server that the stack runs', () => {
   it('a host that is away takes the start when it is back, and the details name the host that it waits for', async () => {
     world = await createWorld(env, { hostAway: true })
     await world.control.ensureStarted(world.settings)
-    const says = `waiting for node ${world.settings.nodeId}`
+    const says = `waiting for host ${world.settings.nodeId}`
     await until(says, async () => (await world.details()).includes(says), { limitMs: 30_000 })
     await world.hostComesBack()
     await world.reachesState(InstanceState.Running)

@@ -19,6 +19,8 @@ export interface World extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'
   readonly settings: InstanceSettings
   readonly control: InstanceControl
   readonly host: FakeHost
+  /** A host beside it, on which the instance can be placed anew. */
+  readonly otherHost: FakeHost & { readonly nodeId: string }
   readonly row: FakeRow<InstanceProjection>
   /** Resolves with the row's record as soon as the record fits. */
   reaches(fits: (projection: InstanceProjection) => boolean): Promise<InstanceProjection>
@@ -43,6 +45,14 @@ export interface WorldOptions extends Partial<Omit<FakeHostOptions, 'nowMs'>> {
   readonly settings?: Partial<InstanceSettings>
   /** If true, the host takes no work until `hostComesBack` is called. */
   readonly hostAway?: boolean
+  /** Where the instance is placed anew at the nth try, counted from 1. Absent: on the other host. */
+  readonly places?: (nth: number) => { readonly nodeId?: string; readonly lack?: string } | undefined
+  /** What the other host does. */
+  readonly other?: Partial<Omit<FakeHostOptions, 'nowMs'>>
+  /** Whether the other host takes no work. */
+  readonly otherAway?: boolean
+  /** Why the row does not name the new host of a move. It may answer late. Absent: it does. */
+  readonly rowMoves?: () => Promise<string | undefined>
   /** Fails the nth write, counted from 1. */
   readonly writeFails?: (nth: number) => boolean
 }
@@ -50,7 +60,23 @@ export interface WorldOptions extends Partial<Omit<FakeHostOptions, 'nowMs'>> {
 export async function createWorld(env: TestWorkflowEnvironment, options: WorldOptions = {}): Promise<World> {
   const settings = instanceSettings(options.settings)
   const row = new FakeRow<InstanceProjection>(options.writeFails)
-  const control: Pick<ControlActivities, 'recordInstance' | 'hideInstance' | 'deleteInstanceRow'> = {
+  const otherHost = Object.assign(new FakeHost({ ...options.other, nowMs: () => env.currentTimeMs() }), {
+    nodeId: `${settings.nodeId}-other`,
+  })
+  otherHost.setUpAnew()
+  let tries = 0
+  const control: Pick<
+    ControlActivities,
+    'recordInstance' | 'hideInstance' | 'deleteInstanceRow' | 'placeAnew' | 'moveRow'
+  > = {
+    async placeAnew() {
+      tries += 1
+      return options.places?.(tries) ?? { nodeId: otherHost.nodeId }
+    },
+    async moveRow() {
+      const failure = await options.rowMoves?.()
+      return failure === undefined ? {} : { failure }
+    },
     recordInstance: async ({ revision, projection }) => void row.write(revision, projection),
     async hideInstance() {
       row.isHidden = true
@@ -58,12 +84,13 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
     deleteInstanceRow: async () => row.delete(),
   }
   const host = new FakeHost({ ...options, nowMs: () => env.currentTimeMs() })
+  const other = options.otherAway === true ? {} : { [otherHost.nodeId]: otherHost.activities }
   const hosts = { [settings.nodeId]: host.activities }
   const id = instanceWorkflowId(settings.instanceUuid)
   const world = await createEntityWorld(env, {
     id,
-    work: { control, hosts },
-    ...(options.hostAway === true && { begun: { control } }),
+    work: { control, hosts: { ...hosts, ...other } },
+    ...(options.hostAway === true && { begun: { control, hosts: other } }),
   })
   const instanceControl = createInstanceControl(env.client)
   const tells = async (...events: readonly HostEvent[]): Promise<void> => {
@@ -75,6 +102,7 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
     settings,
     control: instanceControl,
     host,
+    otherHost,
     row,
     reaches: (fits) => row.reaches(fits),
     reachesState: (state) => row.reaches((projection) => projection.state === state),

@@ -21,6 +21,11 @@ import { Migration20261128010000_host_roles } from './20261128010000-host-roles.
 import { Migration20261128020000_metro_certificates } from './20261128020000-metro-certificates.ts'
 import { Migration20261128030000_api_addresses } from './20261128030000-api-addresses.ts'
 import { Migration20261128040000_role_keys } from './20261128040000-role-keys.ts'
+import { Migration20261128050000_host_terms } from './20261128050000-host-terms.ts'
+import { Migration20261128060000_removed_hosts } from './20261128060000-removed-hosts.ts'
+import { Migration20261128070000_seats } from './20261128070000-seats.ts'
+import { Migration20261128080000_moves } from './20261128080000-moves.ts'
+import { Migration20261128090000_draining } from './20261128090000-draining.ts'
 
 /**
  * The migrations in the order in which they run, which is the order of their names. Every database that ran
@@ -49,4 +54,9 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261128020000_metro_certificates', class: Migration20261128020000_metro_certificates },
   { name: 'Migration20261128030000_api_addresses', class: Migration20261128030000_api_addresses },
   { name: 'Migration20261128040000_role_keys', class: Migration20261128040000_role_keys },
+  { name: 'Migration20261128050000_host_terms', class: Migration20261128050000_host_terms },
+  { name: 'Migration20261128060000_removed_hosts', class: Migration20261128060000_removed_hosts },
+  { name: 'Migration20261128070000_seats', class: Migration20261128070000_seats },
+  { name: 'Migration20261128080000_moves', class: Migration20261128080000_moves },
+  { name: 'Migration20261128090000_draining', class: Migration20261128090000_draining },
 ]

@@ -1,0 +1,175 @@
+import { changeToTell } from './lifecycle-change.ts'
+import { maxFailureLength } from './lifecycle-moves.ts'
+import { EventKind, MoveStep, StartOrigin } from './lifecycle-state.ts'
+import type { EventOf, Lifecycle, LifecycleEvent, Move } from './lifecycle-state.ts'
+import { orderOf } from './lifecycle-standby.ts'
+import { moveOver } from './lifecycle-suspend.ts'
+import { InstanceState, isDown } from './state.ts'
+
+/**
+ * The move of an instance to another host, at an administrator's word. It moves while nothing of it runs:
+ *
+ *   wanted ──────► hold ──► fetch ──► row ──► take ──► over
+ *     ▲   it sleeps, │        │        │
+ *     │   is stopped ├────────┴────────┴──► release ──► over, and told as failed
+ *     └── it was woken before it was held
+ *
+ * - `wanted` waits until the instance runs, sleeps or is stopped, and no other order to its host is out. One
+ *   that runs is ordered to stand by at once, and to be held as soon as it sleeps. It then counts as starting:
+ *   it starts at the host that it has when the move is over, with its memory, as the permit's boot.
+ * - A start by hand during the move is such a start, too. Traffic waits by itself.
+ * - While the instance is held, nothing is asked of its hosts but the move, and what is told of a later boot
+ *   is out of date: a held instance is started by nobody.
+ * - In `row`, one write decides which host has the instance. No host is asked for anything meanwhile, and the
+ *   answer counts, whatever came before it.
+ * - A stop, a deletion and the loss of the old host end the move before that. Their work at the old host ends
+ *   its hold, too; so does a start. Only an instance that is down has to be released.
+ * - A change of the configuration is told to the host that the instance has when the move is over.
+ */
+
+export function wantMove(
+  life: Lifecycle,
+  { to, from, asker }: EventOf<typeof EventKind.Move>,
+  nowMs: number,
+): Lifecycle {
+  // An instance whose host is lost gets another one anyway.
+  if (life.placing === true || isMoving(life) || life.move?.to.nodeId === to.nodeId) return life
+  // The wish to move is taken back.
+  if (from.nodeId === to.nodeId) return { ...life, move: undefined, moveFailure: undefined }
+  const atMs = Math.floor(nowMs)
+  const wanted: Move = { to, from, step: MoveStep.Wanted, atMs, sinceMs: atMs, ...(asker && { asker }) }
+  return { ...life, move: wanted, moveFailure: undefined }
+}
+
+/** Whether a move has begun, so that it can not lead to another host any more. */
+export function isMoving({ move, order }: Lifecycle): boolean {
+  return move !== undefined && (move.step !== MoveStep.Wanted || order?.hold !== undefined)
+}
+
+/** Whether the event is about a boot that the old host can not have started: it holds the instance. */
+export function isOutdated({ move }: Lifecycle, event: LifecycleEvent): boolean {
+  const isHeld = move?.step === MoveStep.Fetch || move?.step === MoveStep.Row
+  return isHeld && move.boot !== undefined && bootOf(event) > move.boot
+}
+
+function bootOf(event: LifecycleEvent): number {
+  if (event.kind === EventKind.Started) return event.report.boot
+  if (event.kind === EventKind.Exited) return event.exit.boot
+  return 'boot' in event ? event.boot : 0
+}
+
+export function held(life: Lifecycle, { atMs, port }: EventOf<typeof EventKind.Held>, nowMs: number) {
+  const at = atStep(life, MoveStep.Hold, atMs)
+  return at === undefined ? life : withStep(life, { ...at, port }, MoveStep.Fetch, nowMs)
+}
+
+export function fetched(
+  life: Lifecycle,
+  { atMs, withoutMemory }: EventOf<typeof EventKind.Fetched>,
+  nowMs: number,
+): Lifecycle {
+  const at = atStep(life, MoveStep.Fetch, atMs)
+  return at === undefined ? life : withStep(life, { ...at, withoutMemory }, MoveStep.Row, nowMs)
+}
+
+/** The row names the new host. */
+export function moved(
+  life: Lifecycle,
+  { nodeId }: EventOf<typeof EventKind.Moved>,
+  nowMs: number,
+): Lifecycle {
+  const { move: present } = life
+  if (present?.step !== MoveStep.Row || present.to.nodeId !== nodeId) return life
+  const there = { ...withoutOrder(life), nodeId }
+  // Nothing of an instance that never ran is on any host.
+  if (present.boot === undefined) return { ...there, move: undefined }
+  return withStep(withoutMemory(there, present), present, MoveStep.Take, nowMs)
+}
+
+/** The new host has the permit with what it fetched, so no order of before counts there. */
+function withoutOrder(life: Lifecycle): Lifecycle {
+  if (life.state !== InstanceState.Standby) return life
+  return { ...life, order: undefined, retryAtMs: undefined }
+}
+
+function withoutMemory(life: Lifecycle, { withoutMemory: why }: Move): Lifecycle {
+  const { sleep, state } = life
+  if (why === undefined || sleep?.snapshotUuid === undefined) return life
+  const cold = { ...life, sleep: { ...sleep, snapshotUuid: undefined } }
+  if (state !== InstanceState.Standby) return cold
+  const failure = `its memory could not go with it to its new host, because ${why}: the next wake starts the application anew`
+  return { ...cold, failure: failure.slice(0, maxFailureLength), failureKind: undefined }
+}
+
+/** The new host has taken the instance, or the old one has released it. */
+export function moveEnded(
+  life: Lifecycle,
+  { atMs }: EventOf<typeof EventKind.Taken> | EventOf<typeof EventKind.Released>,
+): Lifecycle {
+  const { move: present } = life
+  const isLast = present?.step === MoveStep.Take || present?.step === MoveStep.Release
+  return isLast && present.atMs === atMs ? { ...life, move: undefined } : life
+}
+
+/** The old host does not hold it, the new host could not fetch it, or the row could not name that host. */
+export function moveFailed(
+  life: Lifecycle,
+  { atMs, why }: EventOf<typeof EventKind.MoveFailed>,
+  nowMs: number,
+): Lifecycle {
+  const { move: present } = life
+  if (present === undefined || present.atMs !== atMs) return life
+  const { step, boot } = present
+  if (step !== MoveStep.Hold && step !== MoveStep.Fetch && step !== MoveStep.Row) return life
+  const over = moveOver(life, why, nowMs)
+  // Nothing of an instance that never ran is held.
+  if (boot === undefined) return over
+  return { ...withStep(life, present, MoveStep.Release, nowMs), moveFailure: over.moveFailure }
+}
+
+/** Takes the move a step on, or ends it, according to what the event made of the instance. */
+export function moveOn(life: Lifecycle, event: LifecycleEvent, nowMs: number): Lifecycle {
+  const { move: present, state, deletion, placing } = life
+  if (present === undefined || present.step === MoveStep.Row) return life
+  if (deletion !== undefined) return { ...life, move: undefined }
+  if (present.step === MoveStep.Take || present.step === MoveStep.Release)
+    return isDown(state) && placing !== true ? life : { ...life, move: undefined }
+  if (placing === true) return moveOver(life, `its host ${present.from.nodeId} was lost`, nowMs)
+  const isEnding = state === InstanceState.Stopping || state === InstanceState.Draining
+  if (event.kind === EventKind.Stop && isEnding)
+    return moveOver(life, 'it was asked to stop before it had moved', nowMs)
+  if (present.step === MoveStep.Wanted) return begun(life, present, nowMs)
+  if (isDown(state) || isHeldBack(life)) return life
+  return { ...life, move: { ...present, step: MoveStep.Wanted, boot: undefined, permit: undefined } }
+}
+
+/** Whether its start waits for the move. A wake by traffic came before the hold, so the move waits for it. */
+export function isHeldBack({ state, startOrigin, move: present }: Lifecycle): boolean {
+  const isWithHosts = present !== undefined && present.step !== MoveStep.Wanted
+  return isWithHosts && state === InstanceState.Starting && startOrigin !== StartOrigin.Traffic
+}
+
+/** Begins the move if the instance is in a state to move from. */
+function begun(life: Lifecycle, present: Move, nowMs: number): Lifecycle {
+  const { state, boot, permit, order, retryAtMs, reopen, suspend, givenUp } = life
+  if (order !== undefined || retryAtMs !== undefined) return life
+  if (state === InstanceState.Running) {
+    if (reopen === true || suspend !== undefined) return life
+    const { order: plain, permit: next } = orderOf(life, present.atMs)
+    const held = { ...plain, drainMs: 0, hold: present.to }
+    return { ...life, order: held, permit: next, awakeUntilMs: undefined }
+  }
+  const sleeps = state === InstanceState.Standby && changeToTell(life) === undefined
+  const isStopped = state === InstanceState.Stopped && givenUp === undefined
+  if (isStopped && boot === 0) return withStep(life, present, MoveStep.Row, nowMs)
+  if (!sleeps && !isStopped) return life
+  return withStep(life, { ...present, boot, ...(sleeps && { permit }) }, MoveStep.Hold, nowMs)
+}
+
+function atStep({ move: present }: Lifecycle, step: MoveStep, atMs: number): Move | undefined {
+  return present?.step === step && present.atMs === atMs ? present : undefined
+}
+
+function withStep(life: Lifecycle, present: Move, step: MoveStep, nowMs: number): Lifecycle {
+  return { ...life, move: { ...present, step, sinceMs: Math.floor(nowMs) } }
+}

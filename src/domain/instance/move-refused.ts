@@ -1,0 +1,4 @@
+/** The instance can not move to that host now. The message says why, for people. */
+export class MoveRefused extends Error {
+  override readonly name = 'MoveRefused'
+}

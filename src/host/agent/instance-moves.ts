@@ -1,0 +1,395 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
+import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
+import { HostFailure } from '../../domain/instance/host-work.ts'
+import type { FetchResult, MoveActivities, MovePlace } from '../../domain/instance/host-work.ts'
+import { Semaphore } from '../../primitives/semaphore.ts'
+import type { BootEnd } from '../instance/boot-end.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
+import { HostStartError } from '../instance/host-start-error.ts'
+import {
+  digestOf,
+  firstRecord,
+  goesToSleep,
+  memoryWaits,
+  nicOf,
+  permitOf,
+  released,
+  runs,
+  withoutMemory,
+} from '../instance/record.ts'
+import type { InstanceRecord, Move } from '../instance/record.ts'
+import { RemovedHere } from '../instance/removed-here.ts'
+import type { HostLeases } from '../leases/host-leases.ts'
+import type { StandbyWork } from '../leases/standby-work.ts'
+import { readHeldCopy } from '../moves/held-files.ts'
+import { transfersAtOnce } from '../moves/transfer-server.ts'
+import type { HeldSource, Transfers } from '../moves/transfers.ts'
+import type { AgentPorts } from './agent-ports.ts'
+import { ownLaunch } from './own-launch.ts'
+import { SerialQueue } from './serial-queue.ts'
+import { InstanceFetch } from './instance-fetch.ts'
+import type { FetchInput } from './instance-fetch.ts'
+
+type HoldInput = Parameters<MoveActivities['holdInstance']>[0]
+
+/** How long the old host may take to delete what it has. Otherwise its sweep does it. */
+const tellLimitMs = 10_000
+/** How long the API may take to tell the launch spec of an instance that is stopped here. */
+const specLimitMs = 5_000
+
+interface FetchJob {
+  readonly input: FetchInput
+  readonly controller: AbortController
+  result: Promise<FetchResult>
+}
+
+/**
+ * A host's side of moves, as the old host and as the new one; see `MoveActivities`. That an instance is
+ * held is in its record (`move`), so a new agent goes on with it:
+ *
+ *   old host   hold: record with `move` -> the new host may fetch            release, start, stop: record without it
+ *   new host   fetch: see `InstanceFetch`; the record has `move`             take, start, stop: launch copy -> record without it
+ *
+ * When the record at the new host has no `move` any more, the old host is told, and deletes what it has. If
+ * it does not hear of that, its garbage sweep does it.
+ */
+export class InstanceMoves {
+  readonly #ports: AgentPorts
+  readonly #entries: Map<string, InstanceEntry>
+  readonly #leases: HostLeases
+  readonly #end: BootEnd
+  readonly #standby: StandbyWork
+  readonly #entry: (instanceUuid: string) => InstanceEntry
+  readonly #clear: (instanceUuid: string) => Promise<void>
+  readonly #fetches = new Map<string, FetchJob>()
+  readonly #transferTurns = new Semaphore(transfersAtOnce)
+  /** Changes of who may fetch, so that the last one counts and one port serves all. */
+  readonly #serving = new SerialQueue()
+  /** The latest instances that moved away, so that nobody takes them for lost. */
+  readonly #gone = new RemovedHere()
+
+  constructor(parts: {
+    readonly ports: AgentPorts
+    readonly entries: Map<string, InstanceEntry>
+    readonly leases: HostLeases
+    readonly end: BootEnd
+    readonly standby: StandbyWork
+    readonly entry: (instanceUuid: string) => InstanceEntry
+    readonly clear: (instanceUuid: string) => Promise<void>
+  }) {
+    this.#ports = parts.ports
+    this.#entries = parts.entries
+    this.#leases = parts.leases
+    this.#end = parts.end
+    this.#standby = parts.standby
+    this.#entry = parts.entry
+    this.#clear = parts.clear
+  }
+
+  /** See `MoveActivities.holdInstance`. */
+  async hold(input: HoldInput): Promise<Awaited<ReturnType<MoveActivities['holdInstance']>>> {
+    this.requireMesh()
+    const entry = this.#entry(input.instanceUuid)
+    await entry.sleep
+    const isHeld = await entry.queue.run(async () => await this.#hold(entry, input))
+    if (!isHeld) return { held: false }
+    const port = await this.#serve()
+    await entry.queue.run(async () => await this.#notePort(entry, port))
+    return { held: true, port }
+  }
+
+  /** See `MoveActivities.releaseInstance`. */
+  async release({ instanceUuid }: { readonly instanceUuid: string }): Promise<void> {
+    const entry = this.#entries.get(instanceUuid)
+    if (entry === undefined) return
+    await entry.sleep
+    await entry.queue.run(async () => {
+      const { record } = entry
+      if (record?.move?.role !== 'old') return
+      await entry.save(released(record), { durable: true })
+      this.#leases.tell(entry, { kind: 'release' })
+      this.#over(entry.instanceUuid, record.move)
+    })
+  }
+
+  /** See `MoveActivities.fetchInstance`. A fetch of the same hold that is under way is joined. */
+  async fetch(input: FetchInput): Promise<FetchResult> {
+    const transfers = this.requireMesh()
+    const under = this.#fetches.get(input.instanceUuid)
+    if (under !== undefined && isSame(under.input, input)) return await under.result
+    await this.callOff(input.instanceUuid)
+    const fetching = new InstanceFetch({
+      ports: this.#ports,
+      transfers,
+      entries: this.#entries,
+      clear: this.#clear,
+      noteBack: (instanceUuid) => this.noteBack(instanceUuid),
+    })
+    const controller = new AbortController()
+    const { signal } = controller
+    const result = this.#transferTurns.run(async () => await fetching.run(input, signal), signal)
+    const job = { input, controller, result }
+    this.#fetches.set(input.instanceUuid, job)
+    result.catch(() => undefined)
+    try {
+      return await result
+    } finally {
+      if (this.#fetches.get(input.instanceUuid) === job) this.#fetches.delete(input.instanceUuid)
+    }
+  }
+
+  /** Ends a fetch that is under way. Resolves when nothing more of it is written. */
+  async callOff(instanceUuid: string): Promise<void> {
+    const job = this.#fetches.get(instanceUuid)
+    if (job === undefined) return
+    job.controller.abort()
+    await job.result.catch(() => undefined)
+  }
+
+  isFetching(instanceUuid: string): boolean {
+    return this.#fetches.has(instanceUuid)
+  }
+
+  /** See `MoveActivities.takeInstance`. */
+  async take({ instanceUuid }: { readonly instanceUuid: string }): Promise<void> {
+    const entry = this.#entries.get(instanceUuid)
+    if (entry === undefined) return
+    await entry.queue.run(async () => {
+      const move = await this.#claim(entry, AbortSignal.timeout(specLimitMs))
+      if (move === undefined) return
+      if (permitOf(entry.record) !== undefined) await this.#end.rest(entry)
+      this.#leases.tell(entry, { kind: 'release' })
+      this.#over(instanceUuid, move)
+    })
+  }
+
+  /**
+   * Within `queue`: a start by the workflow takes the instance first. The wake needs its place in the
+   * network.
+   */
+  async beforeStart(entry: InstanceEntry, boot: number, signal: AbortSignal): Promise<void> {
+    if (permitOf(entry.record) === boot) await this.#claim(entry, signal)
+  }
+
+  /** Within `queue`: a stop ends the hold, too. It needs no answer of the API. */
+  async beforeStop(entry: InstanceEntry, boot: number): Promise<void> {
+    if (entry.record === undefined || (permitOf(entry.record) ?? entry.record.boot) > boot) return
+    await this.#claim(entry, AbortSignal.timeout(specLimitMs)).catch((error: unknown) => {
+      this.#ports.log.warn(
+        { instance: entry.instanceUuid, err: error },
+        'an instance that moved here is stopped before it had its place in the network',
+      )
+    })
+    const { record } = entry
+    if (record?.move !== undefined) await entry.save(released(record), { durable: true })
+  }
+
+  /** An order to stand by without a hold ends the one that an earlier order made. */
+  async endHold(input: { readonly instanceUuid: string }): Promise<void> {
+    const role = this.#entries.get(input.instanceUuid)?.record?.move?.role
+    if (role === 'old') await this.release(input)
+    if (role === 'new') await this.take(input)
+  }
+
+  /** Called after work that ends a hold, with the hold that there was before. */
+  noteOverridden(entry: InstanceEntry, before: Move | undefined): void {
+    if (before !== undefined && entry.record !== undefined && entry.record.move === undefined)
+      this.#over(entry.instanceUuid, before)
+  }
+
+  /** Called after the instance was deleted here. */
+  noteCleared(): void {
+    this.#serveAgain()
+  }
+
+  /** Whether the instance moved away, so that it is not missed here. */
+  isGone(instanceUuid: string): boolean {
+    return this.#gone.has(instanceUuid)
+  }
+
+  noteBack(instanceUuid: string): void {
+    this.#gone.delete(instanceUuid)
+  }
+
+  /** Goes on with the holds that a new agent found in the records. */
+  async recover(): Promise<void> {
+    await this.#ports.store.dropArrivals()
+    if (this.#holds().length > 0) this.#serveAgain()
+  }
+
+  /** Throws if the instance can not move from here. */
+  requireMovable({ record, launch }: InstanceEntry): void {
+    this.requireMesh()
+    if ((record?.volume ?? launch?.spec.volume) !== undefined)
+      throw new HostStartError(HostFailure.BootFailed, volumeStays, { final: true })
+  }
+
+  /** Throws if this host takes part in no move. */
+  requireMesh(): Transfers {
+    const { transfers } = this.#ports
+    if (transfers !== undefined) return transfers
+    throw new HostStartError(HostFailure.BootFailed, 'this host takes part in no mesh', { final: true })
+  }
+
+  /** Within `queue`. Nothing wakes the instance from the moment when this has looked at it. */
+  async #hold(entry: InstanceEntry, input: HoldInput): Promise<boolean> {
+    const { to, permit } = input
+    if (!isAtRest(entry, input)) return false
+    const record = entry.record ?? (permit === undefined ? await this.#stub(input) : undefined)
+    if (record === undefined || record.move?.role === 'new') return false
+    if (permit !== undefined) this.requireMovable(entry)
+    if (isFor(record.move, to)) return true
+    this.#leases.tell(entry, { kind: 'hold' })
+    const move = { role: 'old', to, holdUuid: randomUUID() } as const
+    try {
+      await entry.save({ ...record, move }, { durable: true })
+    } catch (error) {
+      this.#leases.tell(entry, { kind: 'release' })
+      throw error
+    }
+    return true
+  }
+
+  /** Within `queue`. The next agent listens at the same port, if it is free then. */
+  async #notePort(entry: InstanceEntry, port: number): Promise<void> {
+    const { record } = entry
+    if (record?.move?.role === 'old' && record.move.port !== port)
+      await entry.save({ ...record, move: { ...record.move, port } })
+  }
+
+  /** The record of an instance that never ran here, so that its hold has a place. */
+  async #stub({ instanceUuid, boot }: HoldInput): Promise<InstanceRecord> {
+    const spec = await this.#ports.launches.launchSpec(instanceUuid, AbortSignal.timeout(specLimitMs))
+    const { hostBootId } = this.#ports
+    return { ...firstRecord(spec, { boot, hostBootId }, undefined), reported: true }
+  }
+
+  /**
+   * Within `queue`: makes an instance that was fetched this host's own. Returns the hold that is over;
+   * undefined if there was none. The API tells the launch spec only to the host that the row names.
+   */
+  async #claim(entry: InstanceEntry, signal: AbortSignal): Promise<Move | undefined> {
+    if (entry.record?.move?.role !== 'new') return undefined
+    const { move } = entry.record
+    const told = await this.#ports.launches.launchSpec(entry.instanceUuid, signal)
+    await this.#keepOwnLaunch(entry, entry.record, told)
+    const nic = nicOf(told)
+    await entry.save({ ...released(entry.record), nic, imageDigest: digestOf(told) }, { durable: true })
+    return move
+  }
+
+  /**
+   * Within `queue`. While anything is left of a copy that may not be used, the record has its `move`, so a
+   * new agent begins here again.
+   */
+  async #keepOwnLaunch(entry: InstanceEntry, record: InstanceRecord, told: LaunchSpec): Promise<void> {
+    const { store, vmm, log } = this.#ports
+    const { instanceUuid } = entry
+    const waits = permitOf(record) !== undefined && memoryWaits(record)
+    const copy = (entry.launch ??= await store.loadLaunch(instanceUuid))
+    const own = copy && ownLaunch(copy, { told, memoryWaits: waits })
+    if (own !== undefined) return await this.#standby.keepLaunch(entry, own)
+    if (copy === undefined && !waits) return
+    log.warn({ instance: instanceUuid }, 'what was fetched is not what the API tells: its memory is dropped')
+    await entry.save(withoutMemory(record), { durable: true })
+    entry.launch = undefined
+    await vmm.dropSnapshot(store.directory(instanceUuid))
+    await store.dropLaunch(instanceUuid)
+  }
+
+  #over(instanceUuid: string, move: Move): void {
+    if (move.role === 'old') {
+      this.#serveAgain()
+      return
+    }
+    this.#ports.transfers
+      ?.tellTaken(move.from, { instanceUuid, holdUuid: move.holdUuid }, AbortSignal.timeout(tellLimitMs))
+      .catch((error: unknown) => {
+        this.#ports.log.warn(
+          { instance: instanceUuid, from: move.from.nodeId, err: error },
+          'the old host of an instance does not know yet that it has moved; its sweep finds out',
+        )
+      })
+  }
+
+  #holds(): readonly Extract<Move, { role: 'old' }>[] {
+    return [...this.#entries.values()].flatMap(({ record }) =>
+      record?.move?.role === 'old' ? [record.move] : [],
+    )
+  }
+
+  /** Lets the hosts to which instances move fetch them, and no others. Returns the port. */
+  async #serve(): Promise<number> {
+    return await this.#serving.run(async () => {
+      const holds = this.#holds()
+      const addresses = [...new Set(holds.map(({ to }) => to.address))]
+      const port = holds.find((hold) => hold.port !== undefined)?.port
+      return await this.requireMesh().serve(this.#source, { addresses, ...(port !== undefined && { port }) })
+    })
+  }
+
+  #serveAgain(): void {
+    if (this.#ports.transfers === undefined) return
+    this.#serve().catch((error: unknown) => {
+      this.#ports.log.warn({ err: error }, 'what hosts may fetch from this one could not be set')
+    })
+  }
+
+  readonly #source: HeldSource = {
+    copyFor: async (instanceUuid, address) => {
+      const entry = this.#heldFor(instanceUuid, address)
+      return await entry?.queue.run(async () => {
+        const { record } = entry
+        if (record?.move?.role !== 'old' || this.#heldFor(instanceUuid, address) !== entry) return undefined
+        const { store, vmm } = this.#ports
+        const { holdUuid } = record.move
+        entry.launch ??= await store.loadLaunch(instanceUuid)
+        const { launch } = entry
+        return await readHeldCopy({ directory: store.directory(instanceUuid), record, holdUuid, launch, vmm })
+      })
+    },
+    pathFor: (instanceUuid, address, name) =>
+      this.#heldFor(instanceUuid, address) && join(this.#ports.store.directory(instanceUuid), name),
+    taken: async ({ instanceUuid, holdUuid }, address) => {
+      const entry = this.#heldFor(instanceUuid, address)
+      // A start that waits here was ordered by the workflow, which knows better.
+      if (entry?.record?.move?.holdUuid !== holdUuid || entry.job !== undefined) return false
+      this.#gone.add(instanceUuid)
+      await this.#clear(instanceUuid)
+      this.#ports.log.info({ instance: instanceUuid }, 'an instance has moved to another host')
+      return true
+    },
+  }
+
+  #heldFor(instanceUuid: string, address: string): InstanceEntry | undefined {
+    const entry = this.#entries.get(instanceUuid)
+    const { move } = entry?.record ?? {}
+    const isIts = move?.role === 'old' && move.to.address === address && !goesToSleep(entry?.record)
+    return isIts ? entry : undefined
+  }
+}
+
+const volumeStays = 'an instance with a volume can not move yet: its data would stay behind'
+
+/** Whether the instance sleeps here with that permit, or is stopped, and nobody starts it. */
+function isAtRest({ record, job, hostLease }: InstanceEntry, { boot, permit }: HoldInput): boolean {
+  if (job !== undefined || runs(record) || goesToSleep(record) || permitOf(record) !== permit) return false
+  if (permit === undefined) return record === undefined || record.boot <= boot
+  const { phase } = hostLease
+  return record?.standby?.boot === boot && (phase === LeasePhase.Asleep || phase === LeasePhase.Held)
+}
+
+function isFor(move: Move | undefined, to: MovePlace): boolean {
+  return move?.role === 'old' && move.to.nodeId === to.nodeId && move.to.address === to.address
+}
+
+function isSame(one: FetchInput, other: FetchInput): boolean {
+  return (
+    one.boot === other.boot &&
+    one.permit === other.permit &&
+    one.from.address === other.from.address &&
+    one.from.port === other.from.port
+  )
+}

@@ -1,0 +1,87 @@
+import type { MoveSource } from '../instance/record.ts'
+import type { HeldCopy, HeldFile } from './held-copy.ts'
+
+/**
+ * How long one file may take, and the answer that tells the files: each counts with its bytes before they are
+ * compressed. Both sides end it then, so a host that sends a byte now and then keeps no turn for long.
+ */
+export function transferLimitMs(bytes: number): number {
+  return setUpMs + Math.ceil(bytes / slowestBytesPerMs)
+}
+
+const setUpMs = 60_000
+/** 1 MB/s. */
+const slowestBytesPerMs = 1_000
+
+/**
+ * The port by which hosts fetch instances from each other. All calls between machines go through the mesh,
+ * which encrypts them and proves from which machine each one comes.
+ */
+export interface Transfers {
+  /**
+   * Lets exactly these machines fetch what `source` gives them, and returns the port at which they do. It is
+   * `port` if that is free, or was chosen before. No addresses: nobody.
+   */
+  serve(
+    source: HeldSource,
+    to: { readonly addresses: readonly string[]; readonly port?: number },
+  ): Promise<number>
+  /**
+   * What the old host keeps of the instance. Throws `TransferError` if it does not hold it for this host.
+   */
+  copyOf(from: MoveSource, instanceUuid: string, signal: AbortSignal): Promise<HeldCopy>
+  /**
+   * Fetches one file of the copy. It is durable once this has resolved, and has the length that the copy
+   * told and the checksum of what the old host read. After a failure, a part may be left.
+   */
+  fetchFile(wanted: WantedFile, signal: AbortSignal): Promise<TransferCount>
+  /** Tells the old host that the instance is this host's, so that it deletes what it has of that hold. */
+  tellTaken(from: MoveSource, hold: HoldName, signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+export interface HoldName {
+  readonly instanceUuid: string
+  readonly holdUuid: string
+}
+
+export interface WantedFile {
+  readonly from: MoveSource
+  readonly instanceUuid: string
+  readonly file: HeldFile
+  /** Where it is written. There is no file there yet. */
+  readonly path: string
+}
+
+export interface TransferCount {
+  readonly bytes: number
+  readonly compressedBytes: number
+}
+
+/** What a host tells of the instances that it holds. Each answer is for one machine in the mesh. */
+export interface HeldSource {
+  /** Undefined if the instance is not held for the machine with this address. */
+  copyFor(instanceUuid: string, address: string): Promise<HeldCopy | undefined>
+  /** Where a file of the copy is. Undefined if it is not for that machine, or not there. */
+  pathFor(instanceUuid: string, address: string, name: string): string | undefined
+  /** False if that hold is not there for that machine. */
+  taken(hold: HoldName, address: string): Promise<boolean>
+}
+
+/** An instance could not be fetched. `message` is for people. */
+export class TransferError extends Error {
+  override readonly name: string = 'TransferError'
+}
+
+/** The host could be reached, and says that it does not hold the instance for this one. */
+export class NotHeldError extends TransferError {
+  override readonly name = 'NotHeldError'
+}
+
+/** What another host tells may be long, or not even be text. This is what people get to read of it. */
+export function shortened(text: unknown): string {
+  const whole = String(text)
+  return whole.length <= toldMaxLength ? whole : `${whole.slice(0, toldMaxLength - 1)}…`
+}
+
+const toldMaxLength = 300

@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, get as httpGet } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { zstdCompressSync } from 'node:zlib'
+import { excessOf, heldFilesMax } from '../../../src/host/moves/held-copy.ts'
+import type { HeldCopy, HeldFile } from '../../../src/host/moves/held-copy.ts'
+import { fingerprint } from '../../../src/host/moves/root-disk.ts'
+import { TransferClient } from '../../../src/host/moves/transfer-client.ts'
+import { checksumTrailer, TransferServer, transfersAtOnce } from '../../../src/host/moves/transfer-server.ts'
+import { TransferError, transferLimitMs } from '../../../src/host/moves/transfers.ts'
+import type { HeldSource } from '../../../src/host/moves/transfers.ts'
+
+const uuid = '00000000-0000-4000-8000-000000000001'
+const oldAddress = '127.0.0.2'
+const newAddress = '127.0.0.3'
+const otherAddress = '127.0.0.4'
+const mebibyte = 1024 * 1024
+const never = new AbortController().signal
+const memory = 'snapshot/memory'
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
+describe('a transfer between two hosts', () => {
+  let directory: string
+  let taken = 0
+  let server: TransferServer
+  let from: { readonly nodeId: string; readonly address: string; readonly port: number }
+  const copy = { version: 1, files: [] } as unknown as HeldCopy
+
+  const source: HeldSource = {
+    copyFor: async (_, address) => await Promise.resolve(address === newAddress ? copy : undefined),
+    pathFor: (_, address, name) => (address === newAddress ? join(directory, 'old', name) : undefined),
+    taken: async (_, address) => {
+      if (address === newAddress) taken += 1
+      return await Promise.resolve(address === newAddress)
+    },
+  }
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'roost-transfer-'))
+    await mkdir(join(directory, 'old', 'snapshot'), { recursive: true })
+    server = new TransferServer(quiet)
+    from = { nodeId: 'old', address: oldAddress, port: await server.listen(source, oldAddress) }
+  })
+  afterEach(async () => {
+    await server.close()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  const target = (): string => join(directory, 'arrived')
+  const fetchFile = async (file: HeldFile, place = from, address = newAddress) =>
+    await new TransferClient(address).fetchFile(
+      { from: place, instanceUuid: uuid, file, path: target() },
+      never,
+    )
+
+  /** An old host that does not keep to the rules. */
+  async function lie(
+    answer: (response: ServerResponse) => void,
+  ): Promise<{ server: Server; place: typeof from }> {
+    const liar = createServer((_, response) => answer(response))
+    liar.listen(0, oldAddress)
+    await once(liar, 'listening')
+    return { server: liar, place: { ...from, port: (liar.address() as AddressInfo).port } }
+  }
+
+  function answerWith(content: Buffer, checksum = createHash('sha256').update(content).digest('hex')) {
+    return (response: ServerResponse): void => {
+      response.writeHead(200, { trailer: checksumTrailer })
+      response.write(zstdCompressSync(content))
+      response.addTrailers({ [checksumTrailer]: checksum })
+      response.end()
+    }
+  }
+
+  it('is at one port, however many ask for it at once, and at none once it is closed', async () => {
+    const other = new TransferServer(quiet)
+    const ports = await Promise.all([1, 2, 3].map(async () => await other.listen(source, oldAddress)))
+    assert.equal(new Set(ports).size, 1)
+    await other.close()
+    await assert.rejects(other.listen(source, oldAddress), /its agent ends/)
+    const closing = new TransferServer(quiet)
+    const listening = closing.listen(source, oldAddress)
+    await closing.close()
+    const port = await listening
+    await assert.rejects(fetch(`http://${oldAddress}:${port}/`), { name: 'TypeError' })
+  })
+
+  it('brings a memory over byte by byte, little of it over the wire, and leaves out what is empty', async () => {
+    const content = Buffer.alloc(32 * mebibyte)
+    randomBytes(mebibyte).copy(content, 5 * mebibyte + 7)
+    content.write('the end', content.length - 7)
+    await writeFile(join(directory, 'old', memory), content)
+    const { bytes, compressedBytes } = await fetchFile({ name: memory, bytes: content.length })
+    assert.equal(bytes, content.length)
+    assert.ok(compressedBytes < 1.1 * mebibyte, String(compressedBytes))
+    assert.ok((await readFile(target())).equals(content))
+    const { blocks, mode } = await stat(target())
+    assert.ok(blocks * 512 < 2 * mebibyte, String(blocks))
+    assert.equal(mode & 0o777, 0o600)
+  })
+
+  it('brings empty files, and files that end in a hole', async () => {
+    for (const content of [Buffer.alloc(0), Buffer.alloc(3 * mebibyte)]) {
+      await writeFile(join(directory, 'old', memory), content)
+      await fetchFile({ name: memory, bytes: content.length })
+      assert.ok((await readFile(target())).equals(content))
+      await rm(target())
+    }
+  })
+
+  it('is for the one machine to which the instance moves: for any other there is nothing', async () => {
+    await writeFile(join(directory, 'old', memory), 'secret')
+    const other = new TransferClient(otherAddress)
+    await assert.rejects(other.copyOf(from, uuid, never), /it does not hold the instance for this host/)
+    await assert.rejects(fetchFile({ name: memory, bytes: 6 }, from, otherAddress), /does not hold/)
+    const hold = { instanceUuid: uuid, holdUuid: uuid }
+    await other.tellTaken(from, hold, never)
+    assert.equal(taken, 0)
+    const client = new TransferClient(newAddress)
+    assert.deepEqual(await client.copyOf(from, uuid, never), copy)
+    await client.tellTaken(from, hold, never)
+    assert.equal(taken, 1)
+  })
+
+  it('gives no file but those that belong to a copy', async () => {
+    await writeFile(join(directory, 'old', 'record.json'), 'secret')
+    await writeFile(join(directory, 'secret'), 'secret')
+    for (const name of [
+      'record.json',
+      '../secret',
+      'snapshot/../../secret',
+      'console/../../secret',
+      '%2e%2e/secret',
+    ]) {
+      await assert.rejects(fetchFile({ name, bytes: 6 }), name)
+      await rm(target(), { force: true })
+    }
+  })
+
+  it('a byte that was damaged, a part that is missing and a part too many are noticed', async () => {
+    const content = randomBytes(200_000)
+    const damaged = Buffer.from(content)
+    damaged[77_777] = (damaged[77_777] ?? 0) ^ 1
+    const right = createHash('sha256').update(content).digest('hex')
+    for (const [what, answer, why] of [
+      ['a damaged byte', answerWith(damaged, right), /is not what host old has/],
+      ['no checksum', answerWith(content, ''), /is not what host old has/],
+      ['less', answerWith(content.subarray(1)), /is not what host old has/],
+      ['more', answerWith(Buffer.concat([content, content])), /more than 200000 bytes/],
+      ['a bomb', answerWith(Buffer.alloc(64 * mebibyte)), /more than 200000 bytes/],
+      [
+        'a cut connection',
+        (response: ServerResponse): void => {
+          response.writeHead(200, { trailer: checksumTrailer })
+          response.write(zstdCompressSync(content).subarray(0, 100_000), () => response.destroy())
+        },
+        /could not be read from host old/,
+      ],
+      [
+        'an end too soon',
+        (response: ServerResponse): void => void response.end(zstdCompressSync(content).subarray(0, 100_000)),
+        /host old/,
+      ],
+    ] as const) {
+      const liar = await lie(answer)
+      await assert.rejects(fetchFile({ name: memory, bytes: content.length }, liar.place), why, what)
+      liar.server.close()
+      await rm(target(), { force: true })
+    }
+  })
+
+  it('ends at a limit of time, while bytes still come', async () => {
+    const limitMs = () => 300
+    const client = new TransferClient(newAddress, { limitMs })
+    const fetchIt = async (place: typeof from) => {
+      const file = { name: memory, bytes: 1_000_000 }
+      return await client.fetchFile({ from: place, instanceUuid: uuid, file, path: target() }, never)
+    }
+    const drops = zstdCompressSync(randomBytes(1_000_000))
+    for (const [what, begin] of [
+      ['drops', (response: ServerResponse) => void response.writeHead(200, { trailer: checksumTrailer })],
+      ['always busy', (response: ServerResponse) => void response.writeHead(503).end()],
+    ] as const) {
+      const liar = await lie((response) => {
+        begin(response)
+        let at = 0
+        const timer = setInterval(() => response.write(drops.subarray(at, (at += 10))), 20)
+        response.once('close', () => clearInterval(timer))
+      })
+      await assert.rejects(fetchIt(liar.place), /host old did not send snapshot\/memory within/, what)
+      if (what === 'drops')
+        await assert.rejects(client.copyOf(liar.place, uuid, never), /did not send what it has within/)
+      liar.server.closeAllConnections()
+      liar.server.close()
+      await rm(target(), { force: true })
+    }
+  })
+
+  it('ends at the limit at the old host, too, which then sends to another one', async () => {
+    const slow = new TransferServer(quiet, { limitMs: () => 300 })
+    const place = { ...from, port: await slow.listen(source, oldAddress) }
+    const content = randomBytes(24 * mebibyte)
+    await writeFile(join(directory, 'old', memory), content)
+    const path = `/instances/${uuid}/files/${encodeURIComponent(memory)}?bytes=${content.length}`
+    const stuck = Array.from({ length: transfersAtOnce }, () => {
+      const options = { host: place.address, port: place.port, path, localAddress: newAddress, agent: false }
+      const asked = httpGet(options, (response) => void response.pause())
+      asked.on('error', () => undefined)
+      return asked
+    })
+    const file = { name: memory, bytes: 1_000 }
+    const wanted = { from: place, instanceUuid: uuid, file, path: target() }
+    await Promise.all(stuck.map(async (asked) => await once(asked, 'response')))
+    const { bytes } = await new TransferClient(newAddress).fetchFile(wanted, AbortSignal.timeout(5_000))
+    assert.equal(bytes, 1_000)
+    for (const asked of stuck) asked.destroy()
+    await slow.close()
+  })
+
+  it('has a limit that grows with its bytes', () => {
+    assert.deepEqual([transferLimitMs(0), transferLimitMs(60_000_000)], [60_000, 120_000])
+  })
+
+  it('takes no more bytes from the wire than the content can have', async () => {
+    // A frame that a decompressor skips, so it unpacks to nothing.
+    const empty = Buffer.alloc(8 + 2 * mebibyte)
+    empty.writeUInt32LE(0x18_4d_2a_50)
+    empty.writeUInt32LE(2 * mebibyte, 4)
+    const liar = await lie((response) => void response.writeHead(200).end(empty))
+    await assert.rejects(fetchFile({ name: memory, bytes: 10 }, liar.place), /bytes on the wire/)
+    liar.server.close()
+  })
+
+  it('a copy that is no text of a copy fails without a word of it', async () => {
+    const liar = await lie((response) => void response.end('{"SECRET": hush}'))
+    await assert.rejects(new TransferClient(newAddress).copyOf(liar.place, uuid, never), (error) => {
+      assert.ok(error instanceof TransferError)
+      assert.match(error.message, /host old did not tell what it has: its answer is no JSON/)
+      assert.doesNotMatch(inspect(error), /SECRET|hush/)
+      return true
+    })
+    liar.server.close()
+  })
+
+  it('a copy that is told in too many bytes is not read', async () => {
+    const liar = await lie((response) => void response.end(Buffer.alloc(9 * mebibyte, ' ')))
+    await assert.rejects(new TransferClient(newAddress).copyOf(liar.place, uuid, never), /tells more than/)
+    liar.server.close()
+  })
+
+  it('sends only so many files at once: who comes later waits', async () => {
+    const content = randomBytes(24 * mebibyte)
+    await writeFile(join(directory, 'old', memory), content)
+    const file = { name: memory, bytes: content.length }
+    const client = new TransferClient(newAddress)
+    const paths = Array.from({ length: transfersAtOnce + 2 }, (_, index) => join(directory, String(index)))
+    await Promise.all(
+      paths.map(async (path) => await client.fetchFile({ from, instanceUuid: uuid, file, path }, never)),
+    )
+    for (const path of paths) assert.equal((await stat(path)).size, content.length)
+  })
+
+  it('ends at once when it is called off', async () => {
+    const liar = await lie((response) => {
+      response.writeHead(200).flushHeaders()
+    })
+    const controller = new AbortController()
+    const wanted = { from: liar.place, instanceUuid: uuid, file: { name: memory, bytes: 10 }, path: target() }
+    const fetching = new TransferClient(newAddress).fetchFile(wanted, controller.signal)
+    setTimeout(() => controller.abort(), 50)
+    await assert.rejects(fetching, { name: 'AbortError' })
+    liar.server.closeAllConnections()
+    liar.server.close()
+  })
+})
+
+describe('what a host may tell of an instance that it holds', () => {
+  const spec = { memoryMb: 128 } as HeldCopy['spec']
+  const withFiles = (...files: HeldFile[]) => excessOf({ files, spec } as unknown as HeldCopy)
+  const segment = (index: number) => ({ name: `console/${String(index).padStart(16, '0')}.log`, bytes: 1 })
+
+  it('has bounds', () => {
+    assert.equal(withFiles(segment(1), { name: memory, bytes: 130 * mebibyte }), undefined)
+    assert.match(withFiles({ name: '../record.json', bytes: 1 }) ?? '', /never copied/)
+    assert.match(withFiles({ name: 'record.json', bytes: 1 }) ?? '', /never copied/)
+    assert.match(withFiles({ name: memory, bytes: 1024 * mebibyte }) ?? '', /at most/)
+    assert.match(withFiles({ name: 'usage.ring', bytes: 2 * mebibyte }) ?? '', /at most/)
+    assert.match(withFiles({ name: memory, bytes: -1 }) ?? '', /at most/)
+    assert.match(withFiles(segment(1), segment(1)) ?? '', /twice/)
+    const many = Array.from({ length: heldFilesMax + 1 }, (_, index) => segment(index))
+    assert.match(withFiles(...many) ?? '', /files/)
+  })
+})
+
+describe('the fingerprint of a root disk', () => {
+  it('differs with its size, its superblock and its tables', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'roost-disk-'))
+    const path = join(directory, 'rootfs')
+    const prints = new Set<string | undefined>()
+    const disk = randomBytes(mebibyte)
+    const of = async (content: Buffer) => {
+      await writeFile(path, content)
+      return await fingerprint({ kind: 'container', rootfsPath: path } as Parameters<typeof fingerprint>[0])
+    }
+    prints.add(await of(disk))
+    for (const at of [10, mebibyte - 10]) {
+      const other = Buffer.from(disk)
+      other[at] = (other[at] ?? 0) ^ 1
+      prints.add(await of(other))
+    }
+    prints.add(await of(disk.subarray(0, mebibyte - 1)))
+    assert.equal(prints.size, 4)
+    assert.ok(prints.has(await of(disk)))
+    await rm(directory, { recursive: true })
+  })
+})

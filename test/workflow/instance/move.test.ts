@@ -1,0 +1,158 @@
+import { strict as assert } from 'node:assert'
+import { ApplicationFailure } from '@temporalio/common'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { InstanceState } from '../../../src/domain/instance/state.ts'
+import { startDevServer } from '../../support/temporal.ts'
+import { until } from '../../support/until.ts'
+import { beginWorld } from './world.ts'
+import type { World } from './world.ts'
+
+const soon = { limitMs: 20_000 }
+
+describe('an instance that moves to another host', () => {
+  let env: TestWorkflowEnvironment
+  let world: World
+  before(async () => {
+    env = await startDevServer()
+  })
+  after(() => env.teardown())
+  afterEach(() => world.end())
+
+  const from = () => ({ nodeId: world.settings.nodeId, address: '10.64.0.1' })
+  const to = () => ({ nodeId: world.otherHost.nodeId, address: '10.64.16.1' })
+  const move = async (id = 'move', place = to()) =>
+    await world.control.move(world.settings, { from: from(), to: place }, id)
+  const calls = () => [world.host, world.otherHost].map((host) => host.calls.map(({ call }) => call))
+  const isOver = async () => {
+    await until('the end of the move', async () => (await world.life()).move === undefined, soon)
+    return await world.life()
+  }
+  const sleeps = async () => {
+    await world.control.suspend(world.settings, { drainTimeoutMs: 0 }, 'suspend')
+    await world.reachesState(InstanceState.Standby)
+  }
+
+  it('runs on there with its memory, and its old host is asked for nothing more', async () => {
+    world = await beginWorld(env)
+    await move()
+    const { boot } = await world.reaches((row) => row.boot === 2 && row.state === InstanceState.Running)
+    assert.deepEqual([boot, [...world.otherHost.running], [...world.host.running]], [2, [2], []])
+    assert.deepEqual(calls(), [
+      ['start', 'stand-by', 'hold'],
+      ['fetch', 'start'],
+    ])
+    assert.equal(world.row.record?.move, undefined)
+    await world.control.stop(world.settings, { force: true, drainTimeoutMs: 0 }, 'stop')
+    await world.reachesState(InstanceState.Stopped)
+    assert.equal(world.otherHost.calls.at(-1)?.call, 'stop')
+    assert.deepEqual(await move('again'), {
+      previousState: 'stopped',
+      state: 'stopped',
+      revision: (await world.life()).revision,
+    })
+  })
+
+  it('sleeps on there, and traffic wakes it there', async () => {
+    world = await beginWorld(env)
+    await sleeps()
+    await move()
+    const life = await isOver()
+    assert.deepEqual([life.state, life.nodeId], ['standby', to().nodeId])
+    assert.deepEqual([world.otherHost.permit, world.otherHost.isHeld], [2, false])
+    assert.deepEqual(calls()[1], ['fetch', 'take'])
+  })
+
+  it('says what it does, and refuses another host meanwhile', async () => {
+    const gate = Promise.withResolvers<void>()
+    world = await beginWorld(env, { other: { fetchGate: () => gate.promise } })
+    await move()
+    const says = async (text: RegExp) =>
+      await until(String(text), async () => text.test(await world.details()), soon)
+    await says(/- moves to host \S+-other: what it has is fetched, since /)
+    await assert.rejects(move('other', { nodeId: 'third', address: '10.64.32.1' }), {
+      name: 'MoveRefused',
+      message: `it is moving to host ${to().nodeId} now; wait until that is over, and ask again`,
+    })
+    await move('the same')
+    gate.resolve()
+    await world.reaches((row) => row.boot === 2 && row.state === InstanceState.Running)
+    assert.deepEqual(calls()[1], ['fetch', 'start'])
+  })
+
+  it('starts again where it was if it can not be fetched, and says why', async () => {
+    const fails = () => ApplicationFailure.create({ message: 'no room', nonRetryable: true })
+    world = await beginWorld(env, { other: { fetches: fails } })
+    await move()
+    await world.reaches((row) => row.boot === 2 && row.state === InstanceState.Running)
+    assert.deepEqual([...world.host.running], [2])
+    assert.equal(world.row.record?.move?.failure, 'no room')
+    assert.deepEqual(calls()[1], ['fetch'])
+  })
+
+  const earlier = { 'old host': { isEarlier: true }, 'new host': { other: { isEarlier: true } } }
+  for (const [which, options] of Object.entries(earlier)) {
+    it(`goes on where it is if the agent of its ${which} has a version that moves nothing`, async () => {
+      const why = 'one of its hosts has a version of Roost that moves no instances'
+      world = await beginWorld(env, options)
+      await move()
+      await world.reaches((row) => row.boot === 2 && row.state === InstanceState.Running)
+      assert.equal(world.row.record?.move?.failure, why)
+      await sleeps()
+      await move('asleep')
+      const life = await isOver()
+      assert.deepEqual([life.state, life.nodeId, life.moveFailure?.why], ['standby', undefined, why])
+    })
+  }
+
+  it('runs on with a sentence if its host can not let it go', async () => {
+    const stays = () =>
+      ApplicationFailure.create({ type: 'BootFailed', message: 'no mesh', nonRetryable: true })
+    world = await beginWorld(env, { standByFails: stays })
+    await move()
+    await until('the end of the move', async () => (await world.life()).moveFailure !== undefined, soon)
+    assert.equal((await world.life()).moveFailure?.why, 'its host takes part in no mesh, or has its volume')
+    assert.deepEqual([...world.host.running], [1])
+  })
+
+  it('does not wait for a new host that takes no work', async () => {
+    world = await beginWorld(env, { otherAway: true })
+    await sleeps()
+    await move()
+    const life = await isOver()
+    assert.deepEqual([life.state, life.nodeId, world.host.isHeld], ['standby', undefined, false])
+    assert.equal(life.moveFailure?.why, `host ${to().nodeId} takes no work`)
+    assert.equal(world.host.calls.at(-1)?.call, 'release')
+  })
+
+  it('asks no host for anything while the row is written, and then the one that the row names', async () => {
+    const writing = Promise.withResolvers<void>()
+    let isAway = true
+    const rowMoves = async () => {
+      writing.resolve()
+      if (isAway) throw new Error('the database is away')
+      return undefined
+    }
+    world = await beginWorld(env, { rowMoves })
+    await sleeps()
+    await move()
+    await writing.promise
+    await world.control.stop(world.settings, { force: true, drainTimeoutMs: 0 }, 'stop')
+    assert.equal((await world.life()).state, InstanceState.Stopping)
+    assert.deepEqual(calls(), [['start', 'stand-by', 'hold'], ['fetch']])
+    isAway = false
+    await world.reachesState(InstanceState.Stopped)
+    assert.deepEqual(calls(), [
+      ['start', 'stand-by', 'hold'],
+      ['fetch', 'stop'],
+    ])
+  })
+
+  it('stays if the row can not name the new host', async () => {
+    world = await beginWorld(env, { rowMoves: async () => 'host h2 takes nothing new any more' })
+    await sleeps()
+    await move()
+    const life = await isOver()
+    assert.deepEqual([life.nodeId, life.moveFailure?.why], [undefined, 'host h2 takes nothing new any more'])
+    assert.equal(world.host.isHeld, false)
+  })
+})
