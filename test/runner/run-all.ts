@@ -16,6 +16,11 @@ import { TitledRuns } from './titled-runs.ts'
 
 const interruptedExitCode = 130
 /**
+ * How long a run that decides may take. Whoever waits for it gives up after 90 minutes, set-up included, and
+ * then nobody sees what it printed. So it ends by itself before, and says what it was at.
+ */
+const decidingLimitMs = 70 * 60_000
+/**
  * Whether the groups' output has colours. Groups write to pipes, so they can not see whether the output goes
  * to a terminal.
  */
@@ -38,7 +43,10 @@ export async function runAll(groups: readonly Group[], { lanes, decides }: RunAl
   const database = await startSharedDatabase(groups.map((group) => group.name))
   const env = (group: Group) => ({ ...process.env, ...database.envOf(group.name), ...colours })
   const titled = new TitledRuns({ env, failuresOnly: decides })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => titled.interrupt())
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => titled.interrupt('the run was interrupted'))
+  const tooLong = `the run was not finished after ${decidingLimitMs / 60_000} minutes`
+  const limit = decides ? setTimeout(() => titled.interrupt(tooLong), decidingLimitMs) : undefined
   const runs: GroupRun[] = []
   const runOne = async (group: Group): Promise<void> => {
     const run = await titled.run(group, `${group.name} (${group.files.length} files)`)
@@ -55,9 +63,10 @@ export async function runAll(groups: readonly Group[], { lanes, decides }: RunAl
       ? await giveSecondTries(runs, (group) => runAlone(titled, group))
       : { result: addResults(runs.map((run) => run.result)), unsteady: [] }
   } finally {
+    clearTimeout(limit)
     await database.stop()
   }
-  const interrupted = titled.interrupted ? withFailure(noTests, 'the run was interrupted') : noTests
+  const interrupted = titled.interrupted ? withFailure(noTests, titled.whyInterrupted) : noTests
   const result = addResults([tried.result, sweepNamespaces(groups), interrupted])
   const elapsedMs = performance.now() - startedMs
   process.stdout.write(reportText({ runs, result, unsteady: tried.unsteady, elapsedMs }))

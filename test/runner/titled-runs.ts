@@ -27,9 +27,14 @@ export class TitledRuns {
     return this.#interrupt.signal.aborted
   }
 
+  /** Why the runs were interrupted. */
+  get whyInterrupted(): string {
+    return String(this.#interrupt.signal.reason)
+  }
+
   /** Ends the running groups at once. No further group is run. */
-  interrupt(): void {
-    this.#interrupt.abort()
+  interrupt(why: string): void {
+    this.#interrupt.abort(why)
   }
 
   /** Runs a group. Resolves to undefined if it was not run because of an interrupt. */
