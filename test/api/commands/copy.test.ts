@@ -24,6 +24,7 @@ import { startExecHost } from '../../support/exec-host.ts'
 import type { ExecHost } from '../../support/exec-host.ts'
 import { createRoostProgram } from '../../support/roost-program.ts'
 import type { Ended, RoostProgram } from '../../support/roost-program.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 
 type Entry = Partial<Header> & Pick<Header, 'name'> & { readonly content?: string }
 
@@ -253,6 +254,7 @@ describe('roost cp', () => {
   it('is told in an event with direction and path', async () => {
     await roost.run(['cp', '-', 'web:/told'], { input: '' })
     await cp('web:/told', '-')
+    await settledEvents(api.database)
     const { events } = (
       await api.send({ path: '/v1/events?kind=instance.copied&count=1000', token: user.token })
     ).json.data

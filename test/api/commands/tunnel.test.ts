@@ -11,6 +11,7 @@ import { startExecHost } from '../../support/exec-host.ts'
 import type { ExecHost } from '../../support/exec-host.ts'
 import { createRoostProgram } from '../../support/roost-program.ts'
 import type { RoostProgram, Started } from '../../support/roost-program.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 import { until } from '../../support/until.ts'
 
 const limitMs = 20_000
@@ -189,6 +190,7 @@ describe('roost tunnel', () => {
   })
 
   it('is told in one event for each port, however many connections there are', async () => {
+    await settledEvents(api.database)
     const { events } = (
       await api.send({ path: '/v1/events?kind=instance.connected&count=1000', token: user.token })
     ).json.data

@@ -9,6 +9,7 @@ import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { ExecClient, refusedUpgrade } from '../../support/exec-client.ts'
 import { startExecHost } from '../../support/exec-host.ts'
 import type { ExecHost } from '../../support/exec-host.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 import { until } from '../../support/until.ts'
 
 describe('a program of a user, over the API', () => {
@@ -118,6 +119,7 @@ describe('a program of a user, over the API', () => {
 
   it('is told in an event, without its arguments', async () => {
     await (await run('sh', '-c', 'echo secret')).closed()
+    await settledEvents(api.database)
     const { events } = (await api.send({ path: '/v1/events?kind=instance.exec&count=1', token: user.token }))
       .json.data
     assert.deepEqual(events[0].facts, { program: 'sh' })

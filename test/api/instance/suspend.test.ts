@@ -3,6 +3,7 @@ import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 
 const memoryMb = 128
 
@@ -44,6 +45,7 @@ describe('sending instances to standby', () => {
     assert.partialDeepStrictEqual(entries, [
       { status: 'success', state: 'standby', previous_state: 'standby' },
     ])
+    await settledEvents(api.database)
     const query = { kind: 'instance.suspend' }
     const path = `/v1/events?${new URLSearchParams(query).toString()}`
     const events = await api.send({ path, token: user.token })
