@@ -6,6 +6,7 @@ import { nodeTaskQueue } from '../domain/instance/host-work.ts'
 import type { AgentLog, VolumeEvents } from '../host/agent/agent-ports.ts'
 import { kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
+import { toldProtocol, wires } from '../domain/protocols.ts'
 import type { PartIdentity } from '../trust/part-identity.ts'
 import { connectionOptions } from '../trust/temporal-tls.ts'
 import type { TemporalServer, TemporalTls } from '../trust/temporal-tls.ts'
@@ -113,7 +114,11 @@ export class NodeWorker {
   async #runOnce(): Promise<void> {
     const { address, identity } = this.#place
     const server = identity === undefined ? this.#place : { address, tls: relayTls(identity()) }
-    const connection = await NativeConnection.connect(connectionOptions(server))
+    const connection = await NativeConnection.connect({
+      ...connectionOptions(server),
+      // Temporal itself does not look at it.
+      metadata: toldProtocol(wires.relay),
+    })
     try {
       this.#worker = await Worker.create({
         connection,

@@ -9,9 +9,11 @@ import type { StepUsage, UsageStep } from '../domain/instance/usage-history.ts'
 import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
 import { agentName } from '../domain/part-name.ts'
+import { otherVersion, toldProtocol, wires } from '../domain/protocols.ts'
 import { hostHeader, partConnector } from '../trust/part-connector.ts'
 import type { PartIdentity } from '../trust/part-identity.ts'
 import { connectExec } from './host-exec.ts'
+import { refusalText } from '../primitives/refusal-text.ts'
 import { traceparentNow } from '../primitives/traces.ts'
 
 /**
@@ -346,15 +348,14 @@ async function send(
     headers: {
       authorization: `Bearer ${node.agentSecret}`,
       'content-type': 'application/json',
+      ...toldProtocol(wires.agentCalls),
       ...hostHeader(url, agentName(node.id)),
       ...(place === undefined ? {} : { traceparent: place }),
     },
     signal: signalOf(init),
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
   })
-  if (response.statusCode === 200) return { statusCode: 200, text: await response.body.text() }
-  await response.body.dump()
-  return { statusCode: response.statusCode, text: '' }
+  return { statusCode: response.statusCode, text: await response.body.text() }
 }
 
 function signalOf({ timeoutMs = callTimeoutMs, signal }: NodeRequest): AbortSignal {
@@ -364,7 +365,8 @@ function signalOf({ timeoutMs = callTimeoutMs, signal }: NodeRequest): AbortSign
 
 function expectOk(answer: NodeAnswer, nodeId: string): NodeAnswer {
   if (answer.statusCode === 200) return answer
-  throw new NodeUnavailable(`node '${nodeId}' answered ${answer.statusCode}`)
+  const refusal = answer.statusCode === otherVersion ? refusalText(answer.text) : undefined
+  throw new NodeUnavailable(refusal ?? `node '${nodeId}' answered ${answer.statusCode}`)
 }
 
 function expectJson(answer: NodeAnswer, nodeId: string): unknown {

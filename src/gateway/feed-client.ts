@@ -1,4 +1,5 @@
 import type { buildConnector } from 'undici'
+import { toldProtocol, wires } from '../domain/protocols.ts'
 import { feedBeatMs, maxFeedLineBytes } from '../domain/service/route-feed.ts'
 import type { RouteLine } from '../domain/service/route-feed.ts'
 import { LineStream } from '../primitives/line-stream.ts'
@@ -37,7 +38,7 @@ export function followRoutes(options: FeedClientOptions): FeedClient {
     ask() {
       const url = new URL(routes)
       if (sink.revision !== undefined) url.searchParams.set('since', sink.revision)
-      return { url, headers: options.headers }
+      return { url, headers: { ...options.headers, ...toldProtocol(wires.routes) } }
     },
     maxLineBytes: maxFeedLineBytes,
     silenceMs: missedBeats * feedBeatMs,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import type { buildConnector, Dispatcher } from 'undici'
 import { JsonLineReader } from './json-lines.ts'
+import { refusalText } from './refusal-text.ts'
 
 /**
  * A line stream reads lines of JSON from an HTTP answer in which a server sends changes for as long as a
@@ -52,8 +53,8 @@ const shortenedBy = 1 / 3
 class Refused extends Error {
   override readonly name = 'Refused'
   readonly status: number
-  constructor(status: number) {
-    super(`the server answered ${status}`)
+  constructor(status: number, why: string | undefined) {
+    super(`the server answered ${status}${why === undefined ? '' : `: ${why}`}`)
     this.status = status
   }
 }
@@ -128,7 +129,8 @@ export class LineStream {
     try {
       const { url, headers } = this.#options.ask()
       const answer = await request(url, { headers, signal, dispatcher: this.#dispatcher })
-      if (answer.statusCode !== 200) throw new Refused(answer.statusCode)
+      if (answer.statusCode !== 200)
+        throw new Refused(answer.statusCode, refusalText(await answer.body.text()))
       this.#connected = true
       onChange?.({ connected: true })
       const lines = new JsonLineReader({ maxBytes: maxLineBytes })

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import { protocolHeader, versionRefusal, wires } from '../domain/protocols.ts'
 import { TokenBuckets } from '../domain/token-bucket.ts'
 import { GrpcCode, statusFields, unavailable } from './grpc-status.ts'
 import type { GrpcStatus } from './grpc-status.ts'
@@ -77,10 +78,7 @@ class Relay implements TemporalRelay {
     if (stream.destroyed || stream.closed) return
     const nowMs = performance.now()
     const host = this.#hostOf(hostId, nowMs)
-    const refusal =
-      this.#onceEmpty === undefined
-        ? host.share.begin(nowMs)
-        : unavailable('This relay stops; connect to another one.')
+    const refusal = this.#refusalOf(hostId, headers) ?? host.share.begin(nowMs)
     if (refusal !== undefined) {
       stream.on('error', () => undefined)
       this.#tell(hostId, refusal, headers)
@@ -99,6 +97,17 @@ class Relay implements TemporalRelay {
     })
     this.#calls.add(call)
     call.start(headers)
+  }
+
+  /** A host of a version that is not understood may go on once its side or this one was upgraded. */
+  #refusalOf(hostId: string, headers: IncomingHttpHeaders): GrpcStatus | undefined {
+    if (this.#onceEmpty !== undefined) return unavailable('This relay stops; connect to another one.')
+    const told = headers[protocolHeader]?.toString()
+    const refusal = versionRefusal(wires.relay, told, {
+      peer: `host '${hostId}'`,
+      own: 'the relay of the API',
+    })
+    return refusal === undefined ? undefined : unavailable(refusal)
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@ import { certifiedRoles, isHostRole } from '../domain/host/role.ts'
 import type { CertifiedRole, HostRole } from '../domain/host/role.ts'
 import { kindName } from '../domain/part-name.ts'
 import { PlatformPart } from '../domain/platform-part.ts'
+import { toldProtocol, wires } from '../domain/protocols.ts'
 import type { JoinToken } from './join-token.ts'
 import { fingerprintOf } from './part-authority.ts'
 
@@ -82,7 +83,7 @@ export async function joinInstallation(
     const answer = await request(joinUrl(met.place), {
       dispatcher,
       method: 'POST',
-      headers: { host: servername, 'content-type': 'application/json' },
+      headers: { host: servername, 'content-type': 'application/json', ...toldProtocol(wires.join) },
       body: JSON.stringify({ secret, ...keys }),
       signal: AbortSignal.timeout(limitMs),
     })

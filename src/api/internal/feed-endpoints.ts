@@ -2,6 +2,7 @@ import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { requestError } from '../../contract/errors.ts'
 import type { SharedGatewaySettings } from '../../domain/host/gateway-role.ts'
+import { wires } from '../../domain/protocols.ts'
 import { readFeed } from '../../db/service/feed-read.ts'
 import { GatewayPlace, nameLine, routeLine } from '../../db/service/feed-routes.ts'
 import { SharedNames } from '../../db/service/shared-names.ts'
@@ -13,6 +14,7 @@ import { gatewayBehind } from '../remote/admitted-hosts.ts'
 import { tellFeed } from './feed-stream.ts'
 import type { FeedSource } from './feed-stream.ts'
 import { requireGateway, requireNodeSecret } from './host-credentials.ts'
+import { requireVersion } from './told-version.ts'
 
 /**
  * The largest number of readers of routes at one API process, and in the next line of readers of names for
@@ -37,7 +39,8 @@ export function feedRouter(deps: ApiDeps): Router<RequestState> {
   const readers = new Readers()
   const names = new SharedNames(deps.database)
 
-  router.get('/gateway/routes', requireGateway(deps.settings.gatewayToken), async (ctx) => {
+  const routesSpoken = requireVersion(wires.routes, () => 'the gateway')
+  router.get('/gateway/routes', requireGateway(deps.settings.gatewayToken), routesSpoken, async (ctx) => {
     ctx.state.route = 'internal.routes'
     const place = gatewayBehind(ctx.req) === undefined ? GatewayPlace.Beside : GatewayPlace.Elsewhere
     const source: FeedSource = {
@@ -55,7 +58,8 @@ export function feedRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = shared
   })
 
-  router.get('/nodes/:node/names', requireNodeSecret(deps), async (ctx) => {
+  const namesSpoken = requireVersion(wires.names, ({ node }) => `host '${node}'`)
+  router.get('/nodes/:node/names', requireNodeSecret(deps), namesSpoken, async (ctx) => {
     ctx.state.route = 'internal.names'
     const node = String(ctx.params['node'])
     const source: FeedSource = {

@@ -2,6 +2,7 @@ import { Router } from '@koa/router'
 import { requestError } from '../../contract/errors.ts'
 import { idTakenText, isReportable, removedText } from '../../domain/host/api-protocol.ts'
 import { isUuid } from '../../domain/object-name.ts'
+import { wires } from '../../domain/protocols.ts'
 import { imagesInUse, instancesOfNode, isPlacedOn, loadLaunchSpec } from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
 import { isRemovedAsLost } from '../../db/host/loss.ts'
@@ -14,6 +15,7 @@ import type { RequestState } from '../request-state.ts'
 import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credentials.ts'
 import { MeshReader } from './mesh-reader.ts'
 import { parseHeartbeat, parseHostReport, parseRegistryTokenRequest } from './node-messages.ts'
+import { requireVersion } from './told-version.ts'
 
 /**
  * The endpoints for hosts: see `src/domain/host/api-protocol.ts`. A host sees only the instances that are
@@ -23,11 +25,12 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/nodes/:node', sensitive: true })
   const joining = requireJoinToken(deps.settings.joinToken)
   const joined = requireNodeSecret(deps)
+  const spoken = requireVersion(wires.hostCalls, ({ node }) => `host '${node}'`)
   const meshReader = new MeshReader(deps)
   const { database, secretBox } = deps
   const heartbeats = { database, secretBox, known: new KnownAgents() }
 
-  router.put('/', joining, readBody(), async (ctx) => {
+  router.put('/', joining, spoken, readBody(), async (ctx) => {
     ctx.state.route = 'internal.heartbeat'
     const { firstSubnet, termMs } = deps.settings
     const hasJoined = hostBehind(ctx.req) !== undefined
@@ -51,12 +54,12 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = { ...assignment, ...(termMs !== undefined && { termMs }), ...(isNews && { mesh }) }
   })
 
-  router.get('/instances', joined, async (ctx) => {
+  router.get('/instances', joined, spoken, async (ctx) => {
     ctx.state.route = 'internal.instances'
     ctx.body = { instances: await instancesOfNode(deps.database, nodeId(ctx.params['node'])) }
   })
 
-  router.get('/instances/:uuid/launch', joined, async (ctx) => {
+  router.get('/instances/:uuid/launch', joined, spoken, async (ctx) => {
     ctx.state.route = 'internal.launch'
     const uuid = ctx.params['uuid'] ?? ''
     const wanted = { nodeId: nodeId(ctx.params['node']), uuid }
@@ -67,7 +70,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = spec
   })
 
-  router.post('/reports', joined, readBody(), async (ctx) => {
+  router.post('/reports', joined, spoken, readBody(), async (ctx) => {
     ctx.state.route = 'internal.reports'
     const report = parseHostReport(ctx.state.body)
     const node = nodeId(ctx.params['node'])
@@ -81,7 +84,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = { taken: isOwn && (await deps.hostReports.tell(report)) }
   })
 
-  router.post('/registry-token', joined, readBody(), async (ctx) => {
+  router.post('/registry-token', joined, spoken, readBody(), async (ctx) => {
     ctx.state.route = 'internal.registry-token'
     const { repository } = parseRegistryTokenRequest(ctx.state.body)
     const images = await imagesInUse(deps.database, nodeId(ctx.params['node']))

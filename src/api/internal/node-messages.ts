@@ -1,16 +1,14 @@
 import { isIP } from 'node:net'
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { RequestError, requestError } from '../../contract/errors.ts'
+import { requestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
-import { problemsOf } from '../../contract/request/validation-problems.ts'
-import { strictValidator } from '../../contract/request/validators.ts'
-import { isJsonObject } from '../../domain/json-text.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { HostReport, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { termBoundsMs } from '../../domain/host/term.ts'
 import { hostAndPort, readHostAndPort } from '../../domain/host-and-port.ts'
 import { isAmongHosts } from '../../domain/host/private-address.ts'
+import { messageReader } from './message-reader.ts'
 
 /** More processors than any machine has. */
 const maxCpus = 65_536
@@ -64,17 +62,10 @@ const hostReportSchema = closed({
   event: Type.Object({ kind: Type.String({ maxLength: 64 }) }, { maxProperties: 64 }),
 })
 
-const validateHeartbeat = strictValidator(heartbeatSchema)
-const validateRegistryToken = strictValidator(registryTokenSchema)
+const readHeartbeat = messageReader(heartbeatSchema, 'heartbeat')
 
-/**
- * Reads a heartbeat. Fields that this API does not know are left out before anything is checked: an agent of
- * a later version tells more, and has to be heard all the same.
- */
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
-  const told = knownBeat(body)
-  refuse(problemsOf(validateHeartbeat(told), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
-  const { mesh, ...rest } = told as Static<typeof heartbeatSchema>
+  const { mesh, ...rest } = readHeartbeat(body)
   const beat = { volumeMb: 0, occupiedSubnets: [], ...rest }
   if (mesh === undefined) return beat
   const endpoint = meshEndpoint(mesh.endpoint)
@@ -82,26 +73,10 @@ export function parseHeartbeat(body: unknown): NodeHeartbeat {
   return { ...beat, mesh: { ...mesh, endpoint } }
 }
 
-/** A copy of a heartbeat with the known fields alone. What is no object stays as it is. */
-function knownBeat(body: unknown): unknown {
-  if (!isJsonObject(body)) return body
-  const { mesh, ...rest } = knownFields(body, heartbeatSchema)
-  if (mesh === undefined) return rest
-  return { ...rest, mesh: isJsonObject(mesh) ? knownFields(mesh, meshSchema) : mesh }
-}
-
-function knownFields(
-  value: Readonly<Record<string, unknown>>,
-  { properties }: { readonly properties: object },
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(properties, name)))
-}
-
-export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {
-  const where = { place: 'registry token request', prefix: '', schema: registryTokenSchema }
-  refuse(problemsOf(validateRegistryToken(body), where))
-  return body as Static<typeof registryTokenSchema>
-}
+export const parseRegistryTokenRequest: (body: unknown) => Static<typeof registryTokenSchema> = messageReader(
+  registryTokenSchema,
+  'registry token request',
+)
 
 const wrongEndpoint = {
   name: 'mesh.endpoint',
@@ -122,13 +97,8 @@ function meshEndpoint(text: string): string | undefined {
   return isAmongHosts(`${host}/32`) || host.startsWith(ipv4InIpv6) ? undefined : hostAndPort({ host, port })
 }
 
-const validateHostReport = strictValidator(hostReportSchema)
+const readHostReport = messageReader(hostReportSchema, 'report')
 
 export function parseHostReport(body: unknown): HostReport {
-  refuse(problemsOf(validateHostReport(body), { place: 'report', prefix: '', schema: hostReportSchema }))
-  return body as HostReport
-}
-
-function refuse(problems: ReturnType<typeof problemsOf>): void {
-  if (problems.length > 0) throw new RequestError(problems)
+  return readHostReport(body) as HostReport
 }

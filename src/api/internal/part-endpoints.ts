@@ -1,10 +1,8 @@
 import { Router } from '@koa/router'
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { RequestError, requestError } from '../../contract/errors.ts'
+import { requestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
-import { problemsOf } from '../../contract/request/validation-problems.ts'
-import { strictValidator } from '../../contract/request/validators.ts'
 import { maxChainLength, maxPrivateKeyLength } from '../../contract/limits.ts'
 import { isBesideId } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
@@ -15,6 +13,7 @@ import type { ApiDeps } from '../deps.ts'
 import { readBody } from '../middleware/read-body.ts'
 import type { RequestState } from '../request-state.ts'
 import { requireGatewayToken } from './host-credentials.ts'
+import { messageReader } from './message-reader.ts'
 
 /** Parts that run beside the API ask for their certificates here. An API issues its own. */
 const partSchema = closed({
@@ -25,7 +24,7 @@ const partSchema = closed({
   id: Type.String({ maxLength: 63 }),
   publicKey: Type.String({ maxLength: 1_000 }),
 })
-const validatePart = strictValidator(partSchema)
+const readPart = messageReader(partSchema, 'certificate request')
 
 export function partRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/parts', sensitive: true })
@@ -50,7 +49,8 @@ const metroSchema = closed({
   chain: Type.String({ maxLength: maxChainLength }),
   key: Type.String({ maxLength: maxPrivateKeyLength }),
 })
-const validateMetro = strictValidator(metroSchema)
+const metroPlace = 'metro certificate'
+const readMetro = messageReader(metroSchema, metroPlace)
 
 export function metroRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/metro-certificate', sensitive: true })
@@ -63,32 +63,23 @@ export function metroRouter(deps: ApiDeps): Router<RequestState> {
   return router
 }
 
-function parseMetro(body: unknown): Static<typeof metroSchema> {
-  const place = 'metro certificate'
-  const problems = problemsOf(validateMetro(body), { place, prefix: '', schema: metroSchema })
-  if (problems.length > 0) throw new RequestError(problems)
-  const told = body as Static<typeof metroSchema>
+export function parseMetro(body: unknown): Static<typeof metroSchema> {
+  const told = readMetro(body)
   try {
     certificateOf(told)
   } catch {
     // The message of the error may have parts of what was sent, which is a secret.
     throw requestError('invalidContent', {
       name: 'chain',
-      place,
+      place: metroPlace,
       reason: 'it is no certificate with its key',
     })
   }
   return told
 }
 
-function parsePart(body: unknown): Static<typeof partSchema> {
-  const problems = problemsOf(validatePart(body), {
-    place: 'certificate request',
-    prefix: '',
-    schema: partSchema,
-  })
-  if (problems.length > 0) throw new RequestError(problems)
-  const asked = body as Static<typeof partSchema>
+export function parsePart(body: unknown): Static<typeof partSchema> {
+  const asked = readPart(body)
   if (!isBesideId(asked.id)) throw malformed('id', 'it is no id of a part beside the API')
   return asked
 }

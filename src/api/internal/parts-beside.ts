@@ -1,11 +1,8 @@
 import { Router } from '@koa/router'
 import type { RouterMiddleware } from '@koa/router'
 import { Type } from 'typebox'
-import type { Static } from 'typebox'
-import { RequestError, requestError } from '../../contract/errors.ts'
+import { requestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
-import { problemsOf } from '../../contract/request/validation-problems.ts'
-import { strictValidator } from '../../contract/request/validators.ts'
 import { PartUnreachable } from '../../control/part-client.ts'
 import { gatewayCountsPath, partsBesideMetricsPath, partsBesidePath } from '../../domain/host/control-role.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -13,12 +10,13 @@ import { metricsContentType } from '../metrics-text.ts'
 import { readBody } from '../middleware/read-body.ts'
 import { isFromControl } from '../remote/admitted-hosts.ts'
 import type { RequestState } from '../request-state.ts'
+import { messageReader } from './message-reader.ts'
 
 const maxServices = 10_000
 const countsSchema = closed({
   services: Type.Array(Type.String({ format: 'uuid' }), { maxItems: maxServices }),
 })
-const validateCounts = strictValidator(countsSchema)
+export const readCountsRequest = messageReader(countsSchema, 'the request')
 
 /**
  * Tells APIs and workers on other machines of the parts beside this API, because these listen for nobody
@@ -47,16 +45,9 @@ export function partsBesideRouter(deps: ApiDeps): Router<RequestState> {
   })
   router.post(gatewayCountsPath, forControl, readBody(), async (ctx) => {
     ctx.state.route = 'internal.gateway-counts'
-    const services = servicesIn(ctx.state.body)
+    const { services } = readCountsRequest(ctx.state.body)
     const onSilent = (error: Error): void => deps.log.warn({ err: error }, 'a gateway does not answer')
     ctx.body = { gateways: await deps.parts.readTrafficHere(services, onSilent) }
   })
   return router
-}
-
-function servicesIn(body: unknown): readonly string[] {
-  const wanted = { place: 'the request', prefix: '', schema: countsSchema }
-  const problems = problemsOf(validateCounts(body), wanted)
-  if (problems.length > 0) throw new RequestError(problems)
-  return (body as Static<typeof countsSchema>).services
 }

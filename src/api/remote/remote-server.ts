@@ -9,6 +9,7 @@ import { PublicProtocol } from '../../domain/host/gateway-role.ts'
 import { parseJson } from '../../domain/json-text.ts'
 import type { PartName } from '../../domain/part-name.ts'
 import { PlatformPart } from '../../domain/platform-part.ts'
+import { otherVersion, protocolHeader, versionRefusal, wires } from '../../domain/protocols.ts'
 import { serverTls } from '../../trust/part-identity.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
 import { Counts } from '../../primitives/counts.ts'
@@ -237,6 +238,9 @@ class JoinDesk {
       response.setHeader('connection', 'close')
       return refuse(response, 413, `a request to join has at most ${maxJoinBytes} bytes`)
     }
+    const told = request.headers[protocolHeader]?.toString()
+    const refusal = versionRefusal(wires.join, told, { peer: 'this machine', own: 'the control plane' })
+    if (refusal !== undefined) return refuse(response, otherVersion, refusal)
     if (this.#busy >= maxJoins) return refuse(response, 503, 'too many machines join at once: try again')
     this.#busy += 1
     try {

@@ -14,6 +14,7 @@ import {
 } from '../../domain/host/silence.ts'
 import type { HostSigns, HostTrouble } from '../../domain/host/silence.ts'
 import { agentName } from '../../domain/part-name.ts'
+import { toldProtocol, wires } from '../../domain/protocols.ts'
 import type { RouteNode } from '../../domain/service/route-feed.ts'
 import {
   beatIntervalMs,
@@ -23,6 +24,7 @@ import {
 } from '../../domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-protocol.ts'
 import { JsonLineReader, jsonLine } from '../../primitives/json-lines.ts'
+import { refusalText } from '../../primitives/refusal-text.ts'
 import { clientTls } from '../../trust/part-identity.ts'
 import type { PartIdentity } from '../../trust/part-identity.ts'
 import { hostMessage } from './host-messages.ts'
@@ -64,6 +66,8 @@ const longestDelayMs = 1_000
 const connectMs = 3_000
 /** The most bytes that a host may leave unread. A host that reads nothing any more is disconnected. */
 const unreadMaxBytes = 8 << 20
+/** The most characters of a refusal that are read. */
+const refusalMaxCharacters = 4_096
 
 /**
  * The connection to one host's agent, which is made again whenever it is lost. Messages that are sent while
@@ -127,7 +131,12 @@ export class HostLink {
       ...(identity && { ...clientTls(identity), servername: agentName(this.node.id) }),
       agent: false,
       timeout: connectMs,
-      headers: { Connection: 'Upgrade', Upgrade: trafficUpgrade, Authorization: `Bearer ${trafficSecret}` },
+      headers: {
+        Connection: 'Upgrade',
+        Upgrade: trafficUpgrade,
+        Authorization: `Bearer ${trafficSecret}`,
+        ...toldProtocol(wires.leases),
+      },
     })
     this.#request = request
     let isReached = false
@@ -139,7 +148,7 @@ export class HostLink {
     })
     request.once('upgrade', (_answer, socket, head) => this.#upgraded(socket, head))
     request.once('response', (answer: IncomingMessage) => {
-      request.destroy(new Error(`the host answered ${String(answer.statusCode)}`))
+      void whyRefused(answer).then((why) => request.destroy(new Error(why)))
     })
     request.once('timeout', () => request.destroy(new Error(`no answer within ${connectMs} ms`)))
     request.once('error', (error: NodeJS.ErrnoException) => {
@@ -241,6 +250,22 @@ export class HostLink {
     this.#retry = setTimeout(() => this.#connect(), delayMs)
     this.#retry.unref()
   }
+}
+
+/** A host that does not understand the gateway says why in a sentence. */
+async function whyRefused(answer: IncomingMessage): Promise<string> {
+  const status = `the host answered ${String(answer.statusCode)}`
+  let body = ''
+  try {
+    for await (const chunk of answer.setEncoding('utf8')) {
+      body += String(chunk)
+      if (body.length > refusalMaxCharacters) break
+    }
+  } catch {
+    return status
+  }
+  const why = refusalText(body)
+  return why === undefined ? status : `${status}: ${why}`
 }
 
 /** Whether the machine refused the connection. Of a name with several addresses, all have to refuse. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { AwakeInstances } from '../../domain/instance/awake.ts'
+import { otherVersion, protocolHeader, versionRefusal, wires } from '../../domain/protocols.ts'
 import { maxLogWaitMs } from '../../domain/host/api-protocol.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/host/api-protocol.ts'
 import { instanceCheck, maxHostChecks } from '../../domain/rollout/check.ts'
@@ -115,6 +116,7 @@ async function answer(
   } else {
     requireCaller(request, 'calls')
     requireSecret(request, options.agentSecret)
+    requireVersion(request)
     const place = soundTraceparent(request.headers['traceparent'])
     send(
       response,
@@ -190,6 +192,12 @@ function requireCaller(request: IncomingMessage, what: Parameters<typeof isCalle
 function requireSecret(request: IncomingMessage, secret: string): void {
   if (!bearsSecret(request.headers.authorization, secret))
     throw new Refusal(401, "the agent's secret is needed")
+}
+
+function requireVersion({ headers }: IncomingMessage): void {
+  const told = headers[protocolHeader]?.toString()
+  const refusal = versionRefusal(wires.agentCalls, told, { peer: 'the caller', own: 'the agent of the host' })
+  if (refusal !== undefined) throw new Refusal(otherVersion, refusal)
 }
 
 /** Aborts when the client is gone, so that nothing waits for a reader that is not there any more. */

@@ -7,7 +7,9 @@ import type {
   NodeHeartbeat,
   NodeInstance,
 } from '../../domain/host/api-protocol.ts'
+import { otherVersion, toldProtocol, wires } from '../../domain/protocols.ts'
 import type { LineStreamRequest } from '../../primitives/line-stream.ts'
+import { refusalText } from '../../primitives/refusal-text.ts'
 import type { LaunchSource } from './agent-ports.ts'
 import { span } from '../../primitives/spans.ts'
 import { kindName } from '../../domain/part-name.ts'
@@ -44,8 +46,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The host's side of `src/domain/host/api-protocol.ts`. Error messages never hold a credential or an
- * answer's body.
+ * The host's side of `src/domain/host/api-protocol.ts`. Error messages never hold a credential, and nothing of
+ * an answer's body but why a version is refused.
  */
 export class ApiClient implements LaunchSource {
   readonly #baseUrl: string
@@ -109,7 +111,11 @@ export class ApiClient implements LaunchSource {
   namesRequest(since: string | undefined): LineStreamRequest {
     const url = new URL(`${this.#baseUrl}/names`)
     if (since !== undefined) url.searchParams.set('since', since)
-    const headers = { authorization: `Bearer ${this.#agentSecret}`, ...hostHeader(url, apiName) }
+    const headers = {
+      authorization: `Bearer ${this.#agentSecret}`,
+      ...toldProtocol(wires.names),
+      ...hostHeader(url, apiName),
+    }
     return { url, headers }
   }
 
@@ -150,16 +156,18 @@ export class ApiClient implements LaunchSource {
         headers: {
           authorization: `Bearer ${options.credential ?? this.#agentSecret}`,
           'content-type': 'application/json',
+          ...toldProtocol(wires.hostCalls),
           ...hostHeader(url, apiName),
         },
         body: options.body === undefined ? null : JSON.stringify(options.body),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       })
       if (response.statusCode === 200) return (await response.body.json()) as T
+      const { statusCode: status } = response
+      const refusal = status === otherVersion ? refusalText(await response.body.text()) : undefined
+      if (refusal !== undefined) throw new ApiError(refusal, { status })
       await response.body.dump()
-      throw new ApiError(`${method} ${url.href} was answered with ${String(response.statusCode)}`, {
-        status: response.statusCode,
-      })
+      throw new ApiError(`${method} ${url.href} was answered with ${String(status)}`, { status })
     } catch (error) {
       if (error instanceof ApiError) throw error
       throw new ApiError(`${method} ${url.href} failed: ${(error as Error).message}`, { cause: error })

@@ -10,6 +10,7 @@ import {
 import type { ToldMesh } from '../../domain/host/mesh.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { isJsonObject, parseJson } from '../../domain/json-text.ts'
+import { otherVersion } from '../../domain/protocols.ts'
 import { replaceFile } from '../../primitives/replace-file.ts'
 import type { AgentLog } from './agent-ports.ts'
 import { ApiError } from './api-client.ts'
@@ -241,6 +242,7 @@ function complaintOf(error: unknown, nodeId: string, isJoined: boolean): string 
   if (status === unknownHere) {
     return "the API does not accept the join token: ROOST_JOIN_TOKEN_FILE must hold a copy of the API's join token"
   }
+  if (status === otherVersion) return `the API refuses this host: ${(error as Error).message}`
   return 'the API does not answer this host'
 }
 

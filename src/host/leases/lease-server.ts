@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { isBesideId } from '../../domain/part-name.ts'
 import type { ToldMesh } from '../../domain/host/mesh.ts'
+import { protocolHeader, versionRefusal, wires } from '../../domain/protocols.ts'
 import { maxGateways } from '../../domain/standby/host-lease-gateways.ts'
 import {
   beatIntervalMs,
@@ -48,6 +49,12 @@ interface Origin {
   readonly meshAddress: string | undefined
 }
 
+/** The status line of a refusal, and why in a sentence if the status does not say it. */
+interface Refusal {
+  readonly status: string
+  readonly message?: string
+}
+
 interface Elsewhere {
   readonly hosts: ReadonlySet<string>
   readonly addresses: ReadonlySet<string>
@@ -81,7 +88,10 @@ export class LeaseServer {
     socket.on('error', () => undefined)
     const refusal = this.#refusalOf(request, origin)
     if (refusal !== undefined) {
-      socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+      const { status, message } = refusal
+      const body = message === undefined ? '' : JSON.stringify({ message })
+      const length = `Content-Length: ${String(Buffer.byteLength(body))}`
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${length}\r\n\r\n${body}`)
       return
     }
     socket.write(
@@ -116,13 +126,18 @@ export class LeaseServer {
     for (const line of this.#lines) line.end()
   }
 
-  #refusalOf(request: IncomingMessage, origin: Origin): string | undefined {
+  #refusalOf(request: IncomingMessage, origin: Origin): Refusal | undefined {
     const { url, method, headers } = request
-    if (!isCaller(request, 'traffic') || !this.#admits(origin)) return '403 Forbidden'
-    if (method !== 'GET' || url !== '/traffic') return '404 Not Found'
-    if (headers.upgrade?.toLowerCase() !== trafficUpgrade) return '426 Upgrade Required'
-    if (!timingSafeEqual(digest(headers.authorization ?? ''), this.#wanted)) return '401 Unauthorized'
-    return this.#lines.size < maxGateways ? undefined : '503 Service Unavailable'
+    if (!isCaller(request, 'traffic') || !this.#admits(origin)) return { status: '403 Forbidden' }
+    if (method !== 'GET' || url !== '/traffic') return { status: '404 Not Found' }
+    if (headers.upgrade?.toLowerCase() !== trafficUpgrade) return { status: '426 Upgrade Required' }
+    if (!timingSafeEqual(digest(headers.authorization ?? ''), this.#wanted))
+      return { status: '401 Unauthorized' }
+    const own = `the agent of host '${this.#options.nodeId}'`
+    const told = headers[protocolHeader]?.toString()
+    const message = versionRefusal(wires.leases, told, { peer: 'the gateway', own })
+    if (message !== undefined) return { status: '426 Upgrade Required', message }
+    return this.#lines.size < maxGateways ? undefined : { status: '503 Service Unavailable' }
   }
 }
 
