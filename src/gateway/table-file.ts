@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { isJsonObject, parseJson } from '../domain/json-text.ts'
+import { keptFiles, understands } from '../domain/protocols.ts'
 import type { RouteLine } from '../domain/service/route-feed.ts'
 import { jsonLine } from '../primitives/json-lines.ts'
 import { createLineSeal } from './line-seal.ts'
@@ -34,7 +36,7 @@ export interface TableFileOptions {
 }
 
 const fileName = 'routes.jsonl'
-const header = { kind: 'roost-routes', version: 2 } as const
+const header = { kind: 'roost-routes', version: keptFiles.routesFile.version } as const
 
 /**
  * The least time between two writes. The file of a large table has megabytes. What it lacks after a crash
@@ -126,12 +128,18 @@ function parseTable(text: string, seal: LineSeal): readonly RouteLine[] {
     throw new DamagedTable('its checksum is not that of its content')
   }
   const [first = '', ...lines] = body.trimEnd().split('\n')
-  if (`${first}\n` !== jsonLine(header)) throw new DamagedTable('it is of another version')
+  if (!isHeader(parseJson(first))) throw new DamagedTable('it is of another version')
   const parsed = lines.map((line) => readLine(line, seal))
   const trial = new RouteTable()
   for (const line of parsed) trial.apply(line)
   if (trial.revision === undefined) throw new DamagedTable('it has no revision')
   return parsed
+}
+
+function isHeader(line: unknown): boolean {
+  return (
+    isJsonObject(line) && line['kind'] === header.kind && understands(keptFiles.routesFile, line['version'])
+  )
 }
 
 /** The kinds of lines that hold secrets. */

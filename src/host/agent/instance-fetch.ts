@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { FetchResult, MoveActivities } from '../../domain/instance/host-work.ts'
 import { isUuid } from '../../domain/object-name.ts'
+import { keptFiles, understands, wires } from '../../domain/protocols.ts'
 import { DiskFullError } from '../disk-room.ts'
 import type { Reservation } from '../disk-room.ts'
 import { ImageError } from '../images/images.ts'
@@ -195,12 +196,15 @@ const ownHold = 'this host holds the instance for a move to another one'
 function requireFit(copy: HeldCopy, { instanceUuid, boot, permit, from }: FetchInput): void {
   if (!isCopy(copy)) throw unusable(from, 'it is no copy of an instance')
   const { record, spec } = copy
-  const isOf = record.version === 1 && record.instanceUuid === instanceUuid && permitOf(record) === permit
+  const isKnown =
+    understands(wires.moves, copy.version) && understands(keptFiles.instanceRecord, record.version)
+  const isOf = record.instanceUuid === instanceUuid && permitOf(record) === permit
   const slept = permit === undefined ? record.boot : record.standby?.boot
   const isBoot = permit === undefined ? record.boot <= boot : slept === boot
   const isPlain = spec === undefined || (spec.uuid === instanceUuid && spec.volume === undefined)
   const excess = isOf && isBoot && isPlain ? excessOf(copy) : 'it is not what was ordered to move'
-  if (copy.version !== 1 || excess !== undefined) throw unusable(from, excess ?? 'it is of another version')
+  if (!isKnown) throw unusable(from, 'it is of another version')
+  if (excess !== undefined) throw unusable(from, excess)
 }
 
 function unusable({ nodeId }: FetchInput['from'], why: string): TransferError {

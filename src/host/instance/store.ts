@@ -1,5 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { keptFiles, understands } from '../../domain/protocols.ts'
 import { replaceFile } from '../../primitives/replace-file.ts'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import type { PreparedImage } from '../images/images.ts'
@@ -14,8 +15,6 @@ export interface LaunchCopy {
   readonly spec: LaunchSpec
   readonly image: PreparedImage
 }
-
-const launchVersion = 1
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -77,7 +76,9 @@ export class InstanceStore {
     const text = await readFile(path, 'utf8').catch(() => '')
     try {
       const { version, spec, image } = JSON.parse(text) as LaunchCopy & { readonly version: number }
-      return version === launchVersion && spec.uuid === instanceUuid ? { spec, image } : undefined
+      return understands(keptFiles.launchCopy, version) && spec.uuid === instanceUuid
+        ? { spec, image }
+        : undefined
     } catch {
       return undefined
     }
@@ -163,7 +164,10 @@ export class InstanceStore {
     const text = await readFile(join(this.directory(instanceUuid), 'record.json'), 'utf8').catch(() => '')
     try {
       const record = JSON.parse(text) as InstanceRecord
-      return record.version === 1 && record.instanceUuid === instanceUuid ? record : undefined
+      const isKnown = understands(keptFiles.instanceRecord, record.version)
+      // What this agent writes of it from now on is of its own version.
+      const { version } = keptFiles.instanceRecord
+      return isKnown && record.instanceUuid === instanceUuid ? { ...record, version } : undefined
     } catch {
       return undefined
     }
@@ -172,7 +176,7 @@ export class InstanceStore {
 
 async function writeLaunch(directory: string, copy: LaunchCopy): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const text = JSON.stringify({ version: launchVersion, ...copy })
+  const text = JSON.stringify({ version: keptFiles.launchCopy.version, ...copy })
   await replaceFile(join(directory, 'launch.json'), text, { mode: 0o600, durable: true })
 }
 

@@ -29,14 +29,13 @@ type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Checks a message of a gateway. Throws `MessageError`. Unknown fields are ignored, because the gateway may
- * be newer than the host.
+ * be newer than the host. For the same reason a message of an unknown kind is to be ignored: undefined.
  */
-export function gatewayMessage(line: object): GatewayMessage {
+export function gatewayMessage(line: object): GatewayMessage | undefined {
   const fields = line as Fields
   const kind = fields['kind']
-  const read = typeof kind === 'string' && Object.hasOwn(readers, kind) ? readers[kind as Kind] : undefined
-  if (read === undefined) throw new MessageError('a line is of no known kind')
-  return read(fields)
+  if (typeof kind !== 'string') throw new MessageError('a line has no kind')
+  return Object.hasOwn(readers, kind) ? readers[kind as Kind](fields) : undefined
 }
 
 type InstanceMessage = Extract<GatewayMessage, { readonly instance: string }>

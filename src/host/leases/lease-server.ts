@@ -246,7 +246,10 @@ class TrafficLine implements GatewayLine {
   #read(chunk: Buffer): void {
     this.#lastWordMs = this.#options.nowMs()
     try {
-      for (const line of this.#reader.push(chunk)) this.#hear(gatewayMessage(line))
+      for (const line of this.#reader.push(chunk)) {
+        const message = gatewayMessage(line)
+        if (message !== undefined) this.#hear(message)
+      }
     } catch (error) {
       if (!(error instanceof LineError || error instanceof MessageError)) throw error
       this.#options.log.warn(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { keptFiles, understands } from '../../domain/protocols.ts'
 import { isMissing } from './vm-record.ts'
 
 /**
@@ -70,7 +71,7 @@ export async function readSnapshot(instanceDirectory: string): Promise<SnapshotR
   try {
     const text = await readFile(path.join(snapshotDirectory(instanceDirectory), recordName), 'utf8')
     const record = JSON.parse(text) as SnapshotRecord
-    return record.schemaVersion === 1 ? record : undefined
+    return understands(keptFiles.snapshotRecord, record.schemaVersion) ? record : undefined
   } catch (error) {
     if (isMissing(error) || error instanceof SyntaxError) return undefined
     throw error

@@ -1,5 +1,6 @@
 import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { keptFiles, understands } from '../../domain/protocols.ts'
 import { replaceFile } from '../../primitives/replace-file.ts'
 import type { StartKind } from '../../domain/instance/start-report.ts'
 
@@ -48,11 +49,11 @@ export async function writeVmRecord(directory: string, record: VmRecord): Promis
   await replaceFile(path.join(directory, recordName), JSON.stringify(record), { mode: 0o600 })
 }
 
-/** Undefined if there is no record, or if its schema is unknown. */
+/** Undefined if there is no record, or if its version is not understood. */
 export async function readVmRecord(directory: string): Promise<VmRecord | undefined> {
   try {
     const record = JSON.parse(await readFile(path.join(directory, recordName), 'utf8')) as VmRecord
-    return record.schemaVersion === 1 ? record : undefined
+    return understands(keptFiles.vmRecord, record.schemaVersion) ? record : undefined
   } catch (error) {
     if (isMissing(error) || error instanceof SyntaxError) return undefined
     throw error

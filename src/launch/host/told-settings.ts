@@ -80,14 +80,16 @@ export function readSharedSettings(json: unknown): SharedGatewaySettings | undef
   return isSound ? { metroDomain, portOffset, registryBounded } : undefined
 }
 
+/** Keys that a later version has are left out. Their names become names of files, so only known ones count. */
 export function readControlSettings(json: unknown): ControlSettings | undefined {
   if (!isJsonObject(json) || !isJsonObject(json['settings']) || !isJsonObject(json['keys'])) return undefined
   const { settings, keys } = json
-  const texts = [...Object.values(settings), ...Object.values(keys)]
-  const isSound =
-    texts.every((text) => typeof text === 'string') &&
-    Object.keys(keys).every((name) => keyFileNames.some((known) => known === name))
-  return isSound ? { settings: settings as ControlSettings['settings'], keys } : undefined
+  const known = Object.fromEntries(
+    keyFileNames.flatMap((name) => (Object.hasOwn(keys, name) ? [[name, keys[name]]] : [])),
+  )
+  const texts = [...Object.values(settings), ...Object.values(known)]
+  const isSound = texts.every((text) => typeof text === 'string')
+  return isSound ? { settings: settings as ControlSettings['settings'], keys: known } : undefined
 }
 
 export function readApiAddresses(json: unknown): readonly string[] | undefined {

@@ -227,7 +227,6 @@ describe('hosts that join, over the API', () => {
       { ...first, uuid: `${instance.uuid}/x` },
       { ...first, event: 'exited' },
       { ...first, event: {} },
-      { ...first, more: 1 },
     ])
       assert.equal(await report(home!, body), 400, JSON.stringify(body))
     assert.equal(told.length, 2)

@@ -67,11 +67,7 @@ describe('the certificate of the metro domain', () => {
     for (const place of [stored, ...answers.map(({ text }) => text), ...api.logLines])
       assert.ok(!place.includes(secret), place)
     const other = await issueWildcard(authority, domain, Date.now())
-    for (const wrong of [
-      { ...pair, key: other.key },
-      { ...pair, chain: 'none' },
-      { chain: pair.chain },
-    ]) {
+    for (const wrong of [{ ...pair, key: other.key }, { ...pair, chain: 'none' }, { chain: pair.chain }]) {
       const { status, text } = await tell({ domain, ...wrong })
       assert.equal(status, 400, text)
       assert.ok(!text.includes(secret), text)
