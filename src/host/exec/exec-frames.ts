@@ -1,3 +1,5 @@
+import { wires } from '../../domain/protocols.ts'
+
 /**
  * The frames between this process and a guest's exec server; `guest/init/exec.h` has their meaning and the
  * same numbers. What a guest sends is not trusted: a frame that is not sound ends the connection.
@@ -15,8 +17,7 @@ export const windowBytes = 64 * 1024
 export const connectionWindowBytes = 32 * 1024
 export const maxRequestBytes = 64 * 1024
 /** A guest that was started by an older version of the platform answers with 1, and has programs only. */
-export const execVersion = 2
-export const oldestExecVersion = 1
+export const execVersion = wires.guestExec.version
 /** The most bytes of input in one frame. */
 export const maxInputBytes = 16 * 1024
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
+import { understands, wires } from '../../domain/protocols.ts'
 import {
   encodeFrame,
   execVersion,
@@ -13,7 +14,6 @@ import {
   maxGuestPrograms,
   maxInputBytes,
   maxRequestBytes,
-  oldestExecVersion,
   UnsoundFrame,
 } from './exec-frames.ts'
 import type { ReceivedFrame } from './exec-frames.ts'
@@ -270,15 +270,11 @@ export async function greetGuest(socket: Socket, limitMs: number): Promise<Guest
       if (answer === undefined) return
       clearTimeout(timer)
       socket.removeAllListeners('data').removeAllListeners('close')
-      if (answer === 'unsound' || !isKnown(answer.version)) finish()
+      if (answer === 'unsound' || !understands(wires.guestExec, answer.version)) finish()
       else resolve(new GuestLink(socket, answer))
     })
     socket.write(encodeFrame(HostFrame.Begin, 0, greeting))
   })
-}
-
-function isKnown(version: number): boolean {
-  return version >= oldestExecVersion && version <= execVersion
 }
 
 function readGreeting(reader: GreetingReader, chunk: Buffer): ReturnType<GreetingReader['push']> | 'unsound' {

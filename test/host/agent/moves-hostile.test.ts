@@ -95,7 +95,7 @@ describe('an old host that lies to the new one', function () {
     for (const copy of [
       { ...bare, files: [file] },
       { ...bare, holdUuid: long },
-      { ...bare, version: 2 },
+      { ...bare, version: 3 },
       { ...bare, record: undefined },
       null,
     ]) {

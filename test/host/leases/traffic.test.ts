@@ -240,7 +240,7 @@ describe('the lease server of an agent', () => {
       jsonLine({ kind: 'hello', gatewayId: '', held: [] }),
       jsonLine({ kind: 'hello', gatewayId: 'bad' }),
       hello + hello,
-      hello + jsonLine({ kind: 'toString' }),
+      hello + jsonLine({ kind: 7 }),
       hello + jsonLine({ kind: 'open', instance: uuid, epoch: 1, ports: [0] }),
       hello + jsonLine({ kind: 'open', instance: uuid, epoch: -1, ports: [] }),
       hello + jsonLine({ kind: 'open', instance: uuid, epoch: 1, ports: Array(65).fill(1) }),
