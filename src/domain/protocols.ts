@@ -102,6 +102,13 @@ export const wires = {
     writer: 'api, worker',
     reader: 'src/host/agent/agent-http.ts',
   },
+  agentAnswers: {
+    version: 1,
+    what: 'the answers of hosts to the API',
+    says: 'JSON: a window of a log, usage, loads, which instances are awake, a lease.',
+    writer: 'agent',
+    reader: 'src/control/host-client.ts',
+  },
   exec: {
     version: 1,
     what: 'the messages of exec sessions',
@@ -196,6 +203,13 @@ export const keptFiles = {
     says: '`snapshot/snapshot.json` in the directory of an instance: which starts the memory fits.',
     writer: 'agent',
     reader: 'src/host/vmm/snapshot-files.ts',
+  },
+  imageRecord: {
+    version: 1,
+    what: 'the record of an image',
+    says: '`image.json` in the directory of a digest: what the image starts.',
+    writer: 'agent',
+    reader: 'src/host/images/image-store.ts',
   },
   volumeHold: {
     version: 1,

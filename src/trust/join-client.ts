@@ -89,22 +89,25 @@ export async function joinInstallation(
     })
     const body = (await answer.body.json()) as JoinAnswer
     if (answer.statusCode !== 200) throw new JoinFailure(String(body.message))
-    const { hostId = '', certificate = '', temporalNamespace = '', roles = [] } = body
-    for (const role of roles) if (!isHostRole(role)) throw new JoinFailure(unknownRole(role))
     const { authority, ownAddress } = met
-    return {
-      hostId,
-      roles: roles.filter(isHostRole),
-      certificate,
-      roleCertificates: certifiedRoles.flatMap((role) => {
-        const one = body.roleCertificates?.[role]
-        return one === undefined ? [] : [[role, one] as const]
-      }),
-      temporalNamespace,
-      authority,
-      ownAddress,
-    }
+    return { ...readJoinAnswer(body), authority, ownAddress }
   })
+}
+
+/** Throws `JoinFailure` if this machine can not be what it was invited as. */
+export function readJoinAnswer(answer: JoinAnswer): Omit<Joined, 'authority' | 'ownAddress'> {
+  const { hostId = '', certificate = '', temporalNamespace = '', roles = [], roleCertificates } = answer
+  for (const role of roles) if (!isHostRole(role)) throw new JoinFailure(unknownRole(role))
+  return {
+    hostId,
+    roles: roles.filter(isHostRole),
+    certificate,
+    roleCertificates: certifiedRoles.flatMap((role) => {
+      const one = roleCertificates?.[role]
+      return one === undefined ? [] : [[role, one] as const]
+    }),
+    temporalNamespace,
+  }
 }
 
 function joinUrl(place: HostsPlace): string {
@@ -136,7 +139,7 @@ async function converse<T>(
   }
 }
 
-interface JoinAnswer {
+export interface JoinAnswer {
   readonly message?: string
   readonly hostId?: string
   readonly certificate?: string

@@ -45,6 +45,7 @@ interface GroupPlan {
 const plans: readonly GroupPlan[] = [
   { name: 'unit', testTimeoutMs: 60_000, limitMs: 240_000 },
   { name: 'tidy', testTimeoutMs: 60_000, limitMs: 120_000 },
+  { name: 'protocols', testTimeoutMs: 60_000, limitMs: 240_000 },
   { name: 'db', testTimeoutMs: 60_000, limitMs: 1_000_000 },
   { name: 'acme', testTimeoutMs: 60_000, limitMs: 300_000 },
   { name: 'images', testTimeoutMs: 60_000, limitMs: 300_000 },

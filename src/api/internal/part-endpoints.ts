@@ -50,7 +50,7 @@ const metroSchema = closed({
   key: Type.String({ maxLength: maxPrivateKeyLength }),
 })
 const metroPlace = 'metro certificate'
-const readMetro = messageReader(metroSchema, metroPlace)
+export const readMetro = messageReader(metroSchema, metroPlace)
 
 export function metroRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/metro-certificate', sensitive: true })
@@ -63,7 +63,7 @@ export function metroRouter(deps: ApiDeps): Router<RequestState> {
   return router
 }
 
-export function parseMetro(body: unknown): Static<typeof metroSchema> {
+function parseMetro(body: unknown): Static<typeof metroSchema> {
   const told = readMetro(body)
   try {
     certificateOf(told)

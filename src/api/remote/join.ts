@@ -25,13 +25,9 @@ const maxSecretCharacters = 200
 
 /** Answers a machine that shows the secret of an invitation and its public key. */
 export async function answerJoin(deps: JoinDeps, body: unknown): Promise<JoinAnswer> {
-  const { secret, publicKey, rolePublicKeys = {} } = isJsonObject(body) ? body : {}
-  if (typeof secret !== 'string' || secret.length > maxSecretCharacters || !isJsonObject(rolePublicKeys))
-    return malformed
-  const agent = soundKey(publicKey)
-  // A later version may send keys for roles that there are not yet.
-  const keys = new Map(certifiedRoles.map((role) => [role, soundKey(rolePublicKeys[role])]))
-  if (agent === undefined) return malformed
+  const shown = readJoin(body)
+  if (shown === undefined) return malformed
+  const { secret, agent, keys } = shown
   const roleKeys = Object.fromEntries([...keys].flatMap(([role, key]) => (key ? [[role, key.sha256]] : [])))
   const admission = await admitHost(deps.database, { secret, keySha256: agent.sha256, roleKeys })
   if (!admission.ok) return refusal(403, refusals[admission.refusal])
@@ -46,6 +42,17 @@ export async function answerJoin(deps: JoinDeps, body: unknown): Promise<JoinAns
   const roleCertificates = Object.fromEntries(ofRoles.flat())
   const { temporalNamespace } = deps
   return { status: 200, body: { hostId, roles, certificate, roleCertificates, temporalNamespace } }
+}
+
+/** What a machine shows: the secret, and the keys of its agent and of each role. Undefined if it is malformed. */
+export function readJoin(body: unknown) {
+  const { secret, publicKey, rolePublicKeys = {} } = isJsonObject(body) ? body : {}
+  if (typeof secret !== 'string' || secret.length > maxSecretCharacters || !isJsonObject(rolePublicKeys))
+    return undefined
+  const agent = soundKey(publicKey)
+  // A later version may send keys for roles that there are not yet.
+  const keys = new Map(certifiedRoles.map((role) => [role, soundKey(rolePublicKeys[role])]))
+  return agent && { secret, agent, keys }
 }
 
 /** Issues the next certificate of a part for the key that its machine has. */

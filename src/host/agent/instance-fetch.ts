@@ -193,7 +193,7 @@ function asToldShortly(error: unknown): unknown {
 const ownHold = 'this host holds the instance for a move to another one'
 
 /** Throws if the copy is not of the instance as its workflow knows it, or is larger than it can be. */
-function requireFit(copy: HeldCopy, { instanceUuid, boot, permit, from }: FetchInput): void {
+export function requireFit(copy: HeldCopy, { instanceUuid, boot, permit, from }: FetchInput): void {
   if (!isCopy(copy)) throw unusable(from, 'it is no copy of an instance')
   const { record, spec } = copy
   const isKnown =
