@@ -112,13 +112,7 @@ export class NodeWorker {
   }
 
   async #runOnce(): Promise<void> {
-    const { address, identity } = this.#place
-    const server = identity === undefined ? this.#place : { address, tls: relayTls(identity()) }
-    const connection = await NativeConnection.connect({
-      ...connectionOptions(server),
-      // Temporal itself does not look at it.
-      metadata: toldProtocol(wires.relay),
-    })
+    const connection = await NativeConnection.connect(relayConnection(this.#place))
     try {
       this.#worker = await Worker.create({
         connection,
@@ -137,6 +131,13 @@ export class NodeWorker {
       await connection.close()
     }
   }
+}
+
+/** How an agent connects to the relay, or to Temporal itself, which does not look at the version. */
+export function relayConnection(place: TemporalAddress) {
+  const { address, identity } = place
+  const server = identity === undefined ? place : { address, tls: relayTls(identity()) }
+  return { ...connectionOptions(server), metadata: toldProtocol(wires.relay) }
 }
 
 /** How the relay is spoken to. */

@@ -140,6 +140,7 @@ export class HostLink {
     })
     this.#request = request
     let isReached = false
+    let isAnswered = false
     request.once('socket', (socket) => {
       socket.once('connect', () => {
         isReached = true
@@ -148,10 +149,16 @@ export class HostLink {
     })
     request.once('upgrade', (_answer, socket, head) => this.#upgraded(socket, head))
     request.once('response', (answer: IncomingMessage) => {
-      void whyRefused(answer).then((why) => request.destroy(new Error(why)))
+      isAnswered = true
+      void whyRefused(answer).then((why) => {
+        request.destroy()
+        this.#again(why)
+      })
     })
     request.once('timeout', () => request.destroy(new Error(`no answer within ${connectMs} ms`)))
-    request.once('error', (error: NodeJS.ErrnoException) => {
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // A refusal that breaks off is followed by the next attempt, too, but not twice.
+      if (isAnswered) return
       if (!isReached) this.#noteMissed(error)
       this.#again(error.message || (error.code ?? error.name))
     })
