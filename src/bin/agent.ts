@@ -3,6 +3,7 @@ import { Server as SecureServer } from 'node:https'
 import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
 import type { NodeHeartbeat, NodeInstance } from '../domain/host/api-protocol.ts'
+import { roostVersion } from '../domain/roost-version.ts'
 import { serverUrl } from '../domain/host-and-port.ts'
 import {
   createHostActivities,
@@ -60,7 +61,6 @@ const checkIntervalMs = 15_000
 const imageCollectIntervalMs = 600_000
 /** How long an agent that leaves its VMs may take to send what it has to tell. */
 const leaveLimitMs = 1_000
-const version = '0.1.0'
 
 const settings = await startWith('agent', () => readSettings(process.env))
 /** What this host got when it joined. Absent: it is the machine of the control plane. */
@@ -130,7 +130,7 @@ const registration = new Registration({
     volumeMb: isFull ? await volumeMb() : knownVolumeMb,
     ...(isFull && { imageBytes: await toldImages.bytesByUser() }),
     occupiedSubnets,
-    version,
+    version: roostVersion,
     ...meshTold(),
   }),
   onMesh: async (told) => await mesh?.take(told),

@@ -8,6 +8,8 @@ import type { HostRole } from './role.ts'
 import { tallyOf, totalOf } from '../instance/tally.ts'
 import type { StateCounts } from '../instance/tally.ts'
 import { timeOf } from '../instance/words.ts'
+import { visibleText } from '../plain-text.ts'
+import { roostVersion } from '../roost-version.ts'
 
 export const HostState = {
   /** Its heartbeats come. */
@@ -40,6 +42,8 @@ export interface ExplainedHost {
   readonly id: string
   readonly state: HostState
   readonly heartbeatAtMs: number
+  /** The version of Roost that its agent told last. */
+  readonly version: string
   /** For how long its VMs go on without an answer of the API. Absent: they do not end by themselves. */
   readonly termMs?: number
   /** When it was declared lost. Absent: it is not. */
@@ -72,7 +76,7 @@ export interface ExplainedHost {
 export function explainHost(host: ExplainedHost): Explanation {
   const { now, next } = byState[host.state](host)
   return {
-    now: `${host.id}${labelled(host)} ${now}${rolesOf(host)}: ${tallyOf(host.instances)}; ${roomOf(host)}.`,
+    now: `${host.id}${labelled(host)} ${now}${rolesOf(host)}${otherVersion(host)}: ${tallyOf(host.instances)}; ${roomOf(host)}.`,
     next,
   }
 }
@@ -136,6 +140,13 @@ function labelled({ labels }: ExplainedHost): string {
 
 function rolesOf({ roles }: ExplainedHost): string {
   return roles.length === 0 ? '' : `, has the role ${roles.join(' and ')}`
+}
+
+/** Empty if it is the version of the API that explains the host. */
+function otherVersion({ version }: ExplainedHost): string {
+  return version === roostVersion
+    ? ''
+    : `, runs Roost ${visibleText(version)} while the API runs ${roostVersion}`
 }
 
 function roomOf({ usedMemoryMb, memoryMb, promisedMb, volumeMb }: ExplainedHost): string {

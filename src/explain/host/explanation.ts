@@ -7,6 +7,7 @@ import type { StateCounts } from '../../domain/instance/tally.ts'
 export function hostExplanation(node: NodeOverview, instances: StateCounts): Explanation {
   const {
     id,
+    version,
     heartbeatAt,
     termMs,
     lostAt,
@@ -25,6 +26,7 @@ export function hostExplanation(node: NodeOverview, instances: StateCounts): Exp
     id,
     state: hostState(node),
     heartbeatAtMs: heartbeatAt.getTime(),
+    version,
     ...(termMs !== null && { termMs }),
     ...(lostAt !== null && { lostAtMs: lostAt.getTime() }),
     ...(removedAt !== null && { isRemoved: true as const }),

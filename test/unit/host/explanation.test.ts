@@ -1,11 +1,18 @@
 import { strict as assert } from 'node:assert'
+import { readFileSync } from 'node:fs'
 import { HostState, explainHost, hostState } from '../../../src/domain/host/explanation.ts'
 import type { ExplainedHost } from '../../../src/domain/host/explanation.ts'
+import { roostVersion } from '../../../src/domain/roost-version.ts'
+
+const packageJson = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string
+}
 
 const host: ExplainedHost = {
   id: 'attic',
   state: HostState.Live,
   heartbeatAtMs: Date.parse('2026-01-02T03:04:05Z'),
+  version: roostVersion,
   instances: { running: 2, standby: 1 },
   labels: {},
   roles: [],
@@ -32,6 +39,15 @@ describe('the explanation of a host', () => {
   it('says what its machine does besides', () => {
     const { now } = explainHost({ ...host, roles: ['gateway'] })
     assert.match(now, /^attic is live, has the role gateway: 2 instances run, /)
+  })
+
+  it('says which version of Roost it runs if the API runs another one', () => {
+    const { now } = explainHost({ ...host, version: '0.0.9\n' })
+    assert.ok(
+      now.startsWith(`attic is live, runs Roost 0.0.9\\u000a while the API runs ${roostVersion}: 2 `),
+      now,
+    )
+    assert.equal(roostVersion, packageJson.version)
   })
 
   it('says that not even the smallest instance starts if less memory than that is left', () => {
