@@ -1,6 +1,6 @@
 /**
- * All that parts of Roost say to each other, and all that they leave for each other on disk. Users upgrade part
- * by part and host by host, so the two sides of each row may be of two versions. A part of version N
+ * All that parts of Roost say to each other, and all that they leave for each other on disk. Users upgrade
+ * part by part and host by host, so the two sides of each row may be of two versions. A part of version N
  * understands parts of the versions N - 1 and N + 1.
  *
  * The rule for changes:

@@ -57,7 +57,9 @@ export const fileReaders: { readonly [Name in keyof typeof keptFiles]: Reader } 
     const file = path.join(directory, 'term')
     await write(file, message)
     const term = await TermFile.open(file, 'b0075eed-0000-4000-8000-000000000000')
-    return await term.read().finally(async () => await term.close())
+    const read = await term.read()
+    await term.close()
+    return read
   },
   async termState({ message }, directory) {
     await write(path.join(directory, 'term.json'), message)

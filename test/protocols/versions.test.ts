@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { otherVersion, protocolHeader, versionRefusal, wires } from '../../src/domain/protocols.ts'
 import type { Protocol } from '../../src/domain/protocols.ts'
 import { trafficUpgrade } from '../../src/domain/standby/lease-protocol.ts'
@@ -48,20 +49,19 @@ describe('versions of a wire', () => {
   async function ask(url: string, method: string, headers: Told, body?: object): Promise<Answer> {
     const asked = request(url, { method, headers: { ...headers, 'content-type': 'application/json' } })
     asked.on('error', nothing).end(body && JSON.stringify(body))
-    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const answer = await new Promise<IncomingMessage | undefined>((resolve, reject) => {
       asked.once('error', reject)
+      asked.once('response', resolve)
       asked.once('upgrade', (_answer, socket) => {
         socket.destroy()
-        resolve({ status: 101, text: '' })
-      })
-      asked.once('response', async (response) => {
-        const status = response.statusCode ?? 0
-        const chunks = status === 200 ? [] : await response.setEncoding('utf8').toArray()
-        resolve({ status, text: chunks.join('') })
+        resolve(undefined)
       })
     })
+    if (answer === undefined) return { status: 101, why: '' }
+    const { statusCode: status = 0 } = answer
+    const chunks = status === 200 ? [] : await answer.setEncoding('utf8').toArray()
     asked.destroy()
-    return { status: answer.status, why: answer.text }
+    return { status, why: chunks.join('') }
   }
   const askApi = async (path: string, token: string, told: Told): Promise<Answer> =>
     await ask(`${remote.api.url}${path}`, 'GET', { authorization: `Bearer ${token}`, ...told })

@@ -60,7 +60,9 @@ export const wireReaders: { readonly [Name in keyof typeof wires]: Reader } = {
   hostAnswers: async ({ kind, message }) =>
     await served(message, async (apiUrl) => {
       const client = new ApiClient({ apiUrl, nodeId: 'h1', joinToken: 'x', agentSecret: secret })
-      return await byKind(hostAnswers, kind)(client).finally(async () => await client.close())
+      const read = await byKind(hostAnswers, kind)(client)
+      await client.close()
+      return read
     }),
   mesh({ message }) {
     checkMachines((message as { readonly machines: readonly MeshMachine[] }).machines)
@@ -102,7 +104,8 @@ export const wireReaders: { readonly [Name in keyof typeof wires]: Reader } = {
       const fail = (error: Error): never => {
         throw error
       }
-      const [answer] = await client.readTraffic([uuid], fail).finally(async () => await client.close())
+      const [answer] = await client.readTraffic([uuid], fail)
+      await client.close()
       return { run: answer?.run, traffic: answer?.traffic }
     }),
   moves: async ({ message }) =>
@@ -215,7 +218,9 @@ async function heardByApi(kind: string, message: unknown): Promise<unknown> {
       begin: async () => ({ up: await client.beginFirstBoot(instance) }),
       check: async () => await client.checkInstance(instance, { port: 80, timeoutMs: 1_000 }),
     }
-    return await byKind(asks, kind)().finally(async () => await client.close())
+    const read = await byKind(asks, kind)()
+    await client.close()
+    return read
   })
 }
 

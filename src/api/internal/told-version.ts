@@ -11,7 +11,10 @@ export function requireVersion(
   return async (ctx, next) => {
     const told = ctx.req.headers[protocolHeader]
     const refusal = versionRefusal(wire, told?.toString(), { peer: peerOf(ctx.params), own: 'the API' })
-    if (refusal === undefined) return await next()
+    if (refusal === undefined) {
+      await next()
+      return
+    }
     ctx.status = otherVersion
     ctx.body = { message: refusal }
   }

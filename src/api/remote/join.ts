@@ -44,7 +44,7 @@ export async function answerJoin(deps: JoinDeps, body: unknown): Promise<JoinAns
   return { status: 200, body: { hostId, roles, certificate, roleCertificates, temporalNamespace } }
 }
 
-/** What a machine shows: the secret, and the keys of its agent and of each role. Undefined if it is malformed. */
+/** The secret, and the keys of its agent and of each role, that a machine shows. Undefined if malformed. */
 export function readJoin(body: unknown) {
   const { secret, publicKey, rolePublicKeys = {} } = isJsonObject(body) ? body : {}
   if (typeof secret !== 'string' || secret.length > maxSecretCharacters || !isJsonObject(rolePublicKeys))

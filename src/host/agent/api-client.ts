@@ -46,8 +46,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The host's side of `src/domain/host/api-protocol.ts`. Error messages never hold a credential, and nothing of
- * an answer's body but why a version is refused.
+ * The host's side of `src/domain/host/api-protocol.ts`. Error messages never hold a credential, and nothing
+ * of an answer's body but why a version is refused.
  */
 export class ApiClient implements LaunchSource {
   readonly #baseUrl: string

@@ -80,7 +80,7 @@ export function readSharedSettings(json: unknown): SharedGatewaySettings | undef
   return isSound ? { metroDomain, portOffset, registryBounded } : undefined
 }
 
-/** Keys that a later version has are left out. Their names become names of files, so only known ones count. */
+/** Keys of a later version are left out. Their names become names of files, so only known ones count. */
 export function readControlSettings(json: unknown): ControlSettings | undefined {
   if (!isJsonObject(json) || !isJsonObject(json['settings']) || !isJsonObject(json['keys'])) return undefined
   const { settings, keys } = json
