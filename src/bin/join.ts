@@ -8,6 +8,7 @@ import { hostAndPort } from '../domain/host-and-port.ts'
 import { meshInterfaceName } from '../host/network/address-plan.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
 import { joiningChecks, joinRefusal, joinWarnings } from '../launch/doctor/joining.ts'
+import { endOfFailedStart, endSentence, onFirstEndSignal, PlatformEnd } from '../launch/end-signals.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
 import {
   HostServiceFailure,
@@ -23,11 +24,12 @@ import {
   writeJoinedHost,
 } from '../launch/host/joined-host.ts'
 import type { JoinedHost } from '../launch/host/joined-host.ts'
-import { endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
+import { countVirtualMachines, endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
 import { createStackLog } from '../launch/parts/part-log.ts'
 import { openPlatformGroup } from '../launch/parts/platform-group.ts'
 import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
-import { createSupervisor, PartStartError } from '../launch/parts/supervisor.ts'
+import { PartStartError } from '../launch/parts/part-run.ts'
+import { createSupervisor } from '../launch/parts/supervisor.ts'
 import type { Supervisor } from '../launch/parts/supervisor.ts'
 import { controlOf, gatewayOf, openDoor } from './joined-parts.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
@@ -188,14 +190,15 @@ async function run(settings: Settings, joined: JoinedHost): Promise<void> {
   const runDirectory = path.join(dataDir, 'run')
   await endStaleProcesses(runDirectory)
   const group = openPlatformGroup(dataDir)
+  const foundVms = countVirtualMachines(agentDir)
   const interruption = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      log.info(`stopping on ${signal}`)
-      quieten()
-      interruption.abort()
-    })
-  }
+  let end = endOfFailedStart(foundVms)
+  onFirstEndSignal((how, name) => {
+    log.info(endSentence(name, countVirtualMachines(agentDir)))
+    quieten()
+    end = how
+    interruption.abort()
+  })
   const { signal } = interruption
   const door = await openDoor(joined, { dataDir, log })
   try {
@@ -222,7 +225,8 @@ async function run(settings: Settings, joined: JoinedHost): Promise<void> {
     try {
       await runParts(supervisor, joined, signal)
     } finally {
-      await endLeftVirtualMachines(agentDir)
+      await supervisor.stop(end)
+      if (end === PlatformEnd.EndVms) await endLeftVirtualMachines(agentDir)
     }
   } finally {
     await door.close()
@@ -237,13 +241,9 @@ async function runParts(
   signal: AbortSignal,
 ): Promise<void> {
   const interrupted = aborted(signal)
-  try {
-    await Promise.race([supervisor.start(), interrupted])
-    process.stdout.write(`This machine is host '${hostId}' of ${controlPlane}. Ctrl-C stops it.\n`)
-    await interrupted
-  } finally {
-    await supervisor.stop()
-  }
+  await Promise.race([supervisor.start(), interrupted])
+  process.stdout.write(`This machine is host '${hostId}' of ${controlPlane}. Ctrl-C stops it.\n`)
+  await interrupted
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -3,10 +3,11 @@ import path from 'node:path'
 import { UnusableDatabase } from '../db/unusable-database.ts'
 import { keepAcceptedConnections } from '../launch/accept-queues.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
+import { endOfFailedStart, endSentence, onFirstEndSignal, PlatformEnd } from '../launch/end-signals.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { NotInstalled, readInstalled } from '../launch/installed.ts'
-import { endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
+import { countVirtualMachines, endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
 import { keepFromKiller } from '../launch/parts/kill-score.ts'
 import { createStackLog } from '../launch/parts/part-log.ts'
 import type { StackLog } from '../launch/parts/part-log.ts'
@@ -19,7 +20,8 @@ import { seedImages } from '../launch/services/seed-images.ts'
 import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
 import { UnreachableTemporal } from '../launch/services/temporal-registration.ts'
 import { planStack } from '../launch/stack-plan.ts'
-import { createSupervisor, PartStartError } from '../launch/parts/supervisor.ts'
+import { PartStartError } from '../launch/parts/part-run.ts'
+import { createSupervisor } from '../launch/parts/supervisor.ts'
 import type { Supervisor } from '../launch/parts/supervisor.ts'
 import { welcome } from '../launch/welcome.ts'
 import { readTemporalPlace } from '../settings/part-settings.ts'
@@ -27,7 +29,7 @@ import { SettingError } from '../settings/setting-formats.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** The embedded stack: everything on one machine with one command. Runs until SIGINT or SIGTERM. */
+/** The embedded stack: everything on one machine with one command. Runs until a signal ends it (`endSignals`). */
 async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const lock = lockDataDirectory(settings.dataDir)
@@ -64,7 +66,8 @@ async function runStack(settings: Settings, group: PlatformGroup | undefined): P
     log,
     onLine,
   })
-  const interrupted = stopOnSignal(supervisor, stackLog)
+  const foundVms = countVirtualMachines(settings.agentDir)
+  const interrupted = stopOnSignal(supervisor, stackLog, settings)
   const onProblem = (message: string, error: unknown) => log.warn({ err: error }, message)
   await plan.closeTemporal(onProblem)
   await plan.keepCopies(onProblem)
@@ -74,14 +77,17 @@ async function runStack(settings: Settings, group: PlatformGroup | undefined): P
     if (!interrupted.now) process.stdout.write(welcome(settings, plan.addresses))
   } catch (error) {
     stackLog.quieten()
-    await supervisor.stop()
+    // If a signal has begun the stop, this only waits for it.
+    await supervisor.stop(endOfFailedStart(foundVms))
     await plan.reopenTemporal()
     if (!interrupted.now) throw error
   }
-  await interrupted.stopped
+  const end = await interrupted.stopped
   await plan.reopenTemporal()
-  const left = await endLeftVirtualMachines(settings.agentDir)
-  if (left > 0) log.warn({ left }, 'ended virtual machines that the agent had left running')
+  if (end === PlatformEnd.EndVms) {
+    const left = await endLeftVirtualMachines(settings.agentDir)
+    if (left > 0) log.warn({ left }, 'ended virtual machines that the agent had left running')
+  }
   log.info('stopped')
 }
 
@@ -111,21 +117,22 @@ async function seed(settings: Settings, registryUrl: string, log: Logger): Promi
 
 interface Interruption {
   now: boolean
-  readonly stopped: Promise<void>
+  readonly stopped: Promise<PlatformEnd>
 }
 
-/** The first signal stops everything. A second one changes nothing, because the stop is bounded in time. */
-function stopOnSignal(supervisor: Supervisor, { log, quieten }: StackLog): Interruption {
-  const { promise, resolve } = Promise.withResolvers<void>()
+function stopOnSignal(
+  supervisor: Supervisor,
+  { log, quieten }: StackLog,
+  { agentDir }: Settings,
+): Interruption {
+  const { promise, resolve } = Promise.withResolvers<PlatformEnd>()
   const interruption: Interruption = { now: false, stopped: promise }
-  const stop = (signal: NodeJS.Signals) => {
-    if (interruption.now) return
+  onFirstEndSignal((end, signal) => {
     interruption.now = true
-    log.info(`stopping on ${signal}`)
+    log.info(endSentence(signal, countVirtualMachines(agentDir)))
     quieten()
-    resolve(supervisor.stop())
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+    resolve(supervisor.stop(end).then(() => end))
+  })
   return interruption
 }
 

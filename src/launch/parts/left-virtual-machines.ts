@@ -16,10 +16,7 @@ const pollMs = 20
  * them.
  */
 export async function endLeftVirtualMachines(agentDirectory: string): Promise<number> {
-  const found = keepersBelow(agentDirectory)
-  // A child process of a keeper that has not started its own program yet looks like the keeper itself.
-  const children = new Set(found.flatMap(({ pid }) => childrenOf(pid)))
-  const keepers = found.filter(({ pid }) => !children.has(pid))
+  const keepers = keepersBelow(agentDirectory)
   for (const { pid } of keepers) for (const vm of lastOf(pid)) signalProcess(vm, 'SIGKILL')
   const deadlineMs = Date.now() + keeperLimitMs
   while (keepers.some(isRunning) && Date.now() < deadlineMs) await delay(pollMs)
@@ -28,17 +25,26 @@ export async function endLeftVirtualMachines(agentDirectory: string): Promise<nu
   return keepers.length
 }
 
+/** The number of virtual machines below `agentDirectory`. */
+export function countVirtualMachines(agentDirectory: string): number {
+  return keepersBelow(agentDirectory).length
+}
+
 /**
- * Finds keepers of VMs (`guest/keeper`): they have the directory of their instance among their arguments.
+ * Finds keepers of VMs (`guest/keeper`): they have the directory of their instance among their arguments. A
+ * child process of a keeper that has not started its own program yet looks like the keeper itself, and is left
+ * out.
  */
 function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
-  return processNumbers().flatMap((pid) => {
+  const found = processNumbers().flatMap((pid) => {
     const [program = '', ...args] = read(`/proc/${pid}/cmdline`).split('\0')
     const isOurs =
       path.basename(program) === 'keeper' && args.some((one) => one.startsWith(`${agentDirectory}/`))
     const identity = isOurs ? identify(pid) : undefined
     return identity === undefined ? [] : [identity]
   })
+  const children = new Set(found.flatMap(({ pid }) => childrenOf(pid)))
+  return found.filter(({ pid }) => !children.has(pid))
 }
 
 /**

@@ -5,12 +5,14 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { PlatformEnd } from '../end-signals.ts'
 import { confinedCommand } from './part-confinement.ts'
 import { keepFromKiller } from './kill-score.ts'
 import { HandOverMessage } from './hand-over-messages.ts'
 import { environmentOf } from './part-environment.ts'
 import { hasMembers, identify, signalProcess } from './process-identity.ts'
-import type { Part } from './part.ts'
+import { endSignalOf } from './part.ts'
+import type { EndSignal, Part } from './part.ts'
 
 /**
  * How long to wait for a part's last lines after its end. A process that has left the group may keep the
@@ -52,8 +54,11 @@ export interface PartProcess {
    * resolves then, or once nothing is left.
    */
   endChildren(limitMs: number, hastened: AbortSignal): Promise<void>
-  /** Asks the part to end, and kills the whole group after `limitMs`. Resolves when the part is gone. */
-  stop(limitMs: number): Promise<void>
+  /**
+   * Asks the part to end by `signal` (default: its `stopSignal`), and kills the whole group after `limitMs`.
+   * Resolves when the part is gone.
+   */
+  stop(limitMs: number, signal?: EndSignal): Promise<void>
 }
 
 export interface PartProcessOptions {
@@ -123,10 +128,10 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
       while (hasMembers(pid) && performance.now() < untilMs && !hastened.aborted) await delay(childrenPollMs)
       signalProcess(-pid, 'SIGKILL')
     },
-    async stop(limitMs) {
+    async stop(limitMs, signal = part.stopSignal) {
       childrenGoOn = false
       const timer = setTimeout(() => signalProcess(-pid, 'SIGKILL'), limitMs)
-      if (child.exitCode === null && child.signalCode === null) signalProcess(pid, part.stopSignal)
+      if (child.exitCode === null && child.signalCode === null) signalProcess(pid, signal)
       await exited
       clearTimeout(timer)
     },
@@ -145,8 +150,9 @@ function commandOf(part: Part): [string, ...string[]] {
   return [program, ...args]
 }
 
-function orphanSignalOf({ stopSignal, orphanSignal }: Part): 'SIGTERM' | 'SIGINT' {
-  return orphanSignal ?? stopSignal
+/** Nobody decided that virtual machines end, so they stay. */
+function orphanSignalOf(part: Part): EndSignal {
+  return endSignalOf(part, PlatformEnd.KeepVms)
 }
 
 /** Sets the part's priorities for memory and processors, before the part can start anything itself. */

@@ -1,4 +1,8 @@
+import { PlatformEnd } from '../end-signals.ts'
 import type { Confinement } from './part-confinement.ts'
+
+/** A signal at which a part ends in order. */
+export type EndSignal = 'SIGTERM' | 'SIGINT'
 
 /** What the supervisor needs to know about one process of the stack. */
 export interface Part {
@@ -29,9 +33,12 @@ export interface Part {
    * SIGTERM.
    */
   readonly handsOver?: boolean
-  readonly stopSignal: 'SIGTERM' | 'SIGINT'
-  /** The signal with which the part ends if its supervisor is gone. Absent: `stopSignal`. */
-  readonly orphanSignal?: 'SIGTERM'
+  readonly stopSignal: EndSignal
+  /**
+   * The signal with which the part ends and leaves virtual machines running. It also gets this signal if its
+   * supervisor is gone. Absent: `stopSignal`.
+   */
+  readonly keepVmsSignal?: EndSignal
   /** How long the part may take to stop before it is killed. */
   readonly stopLimitMs: number
   /** Called before each start: the first one, and each one after a crash. */
@@ -43,4 +50,9 @@ export interface Part {
    * part starts only when it has ended.
    */
   afterFirstReady?(): Promise<void>
+}
+
+/** The signal with which a part ends when the platform does. */
+export function endSignalOf({ stopSignal, keepVmsSignal }: Part, end: PlatformEnd): EndSignal {
+  return end === PlatformEnd.KeepVms ? (keepVmsSignal ?? stopSignal) : stopSignal
 }

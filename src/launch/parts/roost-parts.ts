@@ -22,10 +22,10 @@ export interface RoostPartsOptions {
 }
 
 /**
- * With SIGINT an agent ends its virtual machines, because the platform ends. If only its supervisor is gone,
- * it leaves them alone, and the next agent takes them over.
+ * With SIGINT an agent ends its virtual machines. With SIGTERM it leaves them running, and the next agent takes
+ * them over.
  */
-export const agentSignals = { stopSignal: 'SIGINT', orphanSignal: 'SIGTERM' } as const
+export const agentSignals = { stopSignal: 'SIGINT', keepVmsSignal: 'SIGTERM' } as const
 
 export function roostParts(options: RoostPartsOptions): readonly Part[] {
   // The environment of the agent and the gateway. They could also run on other machines, so they do not get

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pino } from 'pino'
 import type { Part } from '../../../src/launch/parts/part.ts'
+import { agentSignals } from '../../../src/launch/parts/roost-parts.ts'
 import { untilSucceeds } from '../../../src/launch/readiness.ts'
 import type { SupervisorOptions } from '../../../src/launch/parts/supervisor.ts'
 
@@ -18,6 +19,8 @@ export interface PartFaults {
   /** The part ends with this code before it is ready: at every start, or at every start except the first. */
   readonly crash?: { readonly code: number; readonly times: 'always' | 'after-first' }
   readonly ignoresSignals?: boolean
+  /** Like an agent, the part ends with SIGINT, and with SIGTERM it writes that it leaves virtual machines. */
+  readonly leavesVms?: boolean
   /** The part starts another process that would outlive it, and writes that process's id to this file. */
   readonly childFile?: string
 }
@@ -57,7 +60,10 @@ function fakePart({ name, faults, journalFile, directory }: FakePartInput): Part
     write('start'),
     `echo hello from ${name}`,
     ...crash(faults, crashedFile),
-    faults.ignoresSignals ? "trap '' TERM" : `trap '${write('stop')}; exit 0' TERM`,
+    faults.ignoresSignals
+      ? "trap '' TERM"
+      : `trap '${write(faults.leavesVms === true ? 'leave' : 'stop')}; exit 0' TERM`,
+    `trap '${write('stop')}; exit 0' INT`,
     ...(faults.childFile === undefined ? [] : [`sleep 1000 & echo $! > ${faults.childFile}`]),
     write('ready'),
     'while :; do sleep 0.02; done',
@@ -71,7 +77,7 @@ function fakePart({ name, faults, journalFile, directory }: FakePartInput): Part
     name,
     program: '/bin/sh',
     args: ['-c', script.join('\n')],
-    stopSignal: 'SIGTERM',
+    ...(faults.leavesVms === true ? agentSignals : { stopSignal: 'SIGTERM' }),
     stopLimitMs: 2_000,
     ready: (signal) =>
       untilSucceeds(async () => {

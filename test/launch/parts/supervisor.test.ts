@@ -5,10 +5,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
+import { PlatformEnd } from '../../../src/launch/end-signals.ts'
 import type { Part } from '../../../src/launch/parts/part.ts'
 import { identify, isRunning } from '../../../src/launch/parts/process-identity.ts'
 import { endStaleProcesses } from '../../../src/launch/parts/stale-processes.ts'
-import { createSupervisor, PartStartError } from '../../../src/launch/parts/supervisor.ts'
+import { PartStartError } from '../../../src/launch/parts/part-run.ts'
+import { createSupervisor } from '../../../src/launch/parts/supervisor.ts'
 import type { Supervisor } from '../../../src/launch/parts/supervisor.ts'
 import { until } from '../../support/until.ts'
 import { createFakeParts } from './fake-parts.ts'
@@ -70,6 +72,28 @@ describe('the supervisor', () => {
     await supervisor.stop()
     assert.deepEqual(fake.journal().slice(-2), ['stop two', 'stop one'])
     assert.deepEqual(readdirSync(path.join(directory, 'run')), [], 'no part is remembered as running')
+  })
+
+  it('ends a part that has virtual machines by the signal that leaves them, if they are to stay', async () => {
+    const agent = fake.part('one', { leavesVms: true })
+    for (const [end, said] of [
+      [PlatformEnd.KeepVms, 'leave one'],
+      [PlatformEnd.EndVms, 'stop one'],
+    ] as const) {
+      const supervisor = supervise(agent, fake.part('two'))
+      await supervisor.start()
+      await supervisor.stop(end)
+      assert.deepEqual(fake.journal().slice(-2), ['stop two', said])
+    }
+  })
+
+  it('stops once: whoever stops it again waits, and changes nothing', async () => {
+    const supervisor = supervise(fake.part('one', { leavesVms: true }))
+    await supervisor.start()
+    const first = supervisor.stop(PlatformEnd.KeepVms)
+    await supervisor.stop(PlatformEnd.EndVms)
+    await first
+    assert.equal(fake.journal().at(-1), 'leave one')
   })
 
   it('starts a part again that was killed, and leaves the others alone', async () => {
