@@ -30,6 +30,7 @@ import { findJailGaps } from '../host/vmm/jail-probe.ts'
 import { surveyVolumes } from '../host/volumes/volume-survey.ts'
 import { runDoctor } from '../launch/doctor/doctor.ts'
 import type { VolumesFound } from '../launch/doctor/volumes.ts'
+import { haltPlatform } from '../launch/halt.ts'
 import { readInstalled, requireInstalled } from '../launch/installed.ts'
 import { authorityFile } from '../launch/services/metro-certificate.ts'
 import { SettingError } from '../settings/setting-formats.ts'
@@ -89,6 +90,10 @@ async function run(args: readonly string[]): Promise<ExitCode> {
         volumes: () => findVolumesOnDisk(settings),
         groups: async () => surveyGroups(await findGroupHierarchies()),
       }),
+    platform: {
+      dataDir: settings.dataDir,
+      halt: async (end) => await haltPlatform(settings, end),
+    },
   })
 }
 

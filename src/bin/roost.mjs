@@ -31,7 +31,7 @@ const env = { NODE_COMPILE_CACHE: path.join(caches, 'roost', 'compiled'), ...pro
 const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: 'inherit', env })
 // Ctrl-C at a terminal sends the signal to the child too. A signal that is sent to this process alone is
 // passed on.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => {
   process.stderr.write(`roost: ${node} can not be run: ${error.message}\n`)
   process.exit(1)

@@ -8,6 +8,8 @@ import type { Database } from '../db/database.ts'
 import type { ProofTokens } from '../db/service/proof-token.ts'
 import type { ToldLease } from '../explain/instance/host-lease.ts'
 import type { DoctorReport } from '../launch/doctor/doctor.ts'
+import type { PlatformEnd } from '../launch/end-signals.ts'
+import type { HaltOutcome } from '../launch/halt.ts'
 
 /** What the commands work with; the composition root attaches it. */
 export interface CliDeps {
@@ -31,6 +33,11 @@ export interface CliDeps {
     readonly textsOf: TextLookup
   }
   readonly doctor: () => Promise<DoctorReport>
+  /** The platform on this machine, whether or not it runs. */
+  readonly platform: {
+    readonly dataDir: string
+    readonly halt: (end: PlatformEnd) => Promise<HaltOutcome>
+  }
   /**
    * The local authority for the metro domain. `file` is absent if the metro domain's certificate is the
    * operator's own.

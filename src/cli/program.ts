@@ -6,6 +6,7 @@ import { addCertCommands } from './certificate/commands.ts'
 import { addCaCommand } from './certificate/ca-command.ts'
 import { addDomainCommands } from './certificate/domain-commands.ts'
 import { addDoctorCommand } from './host/doctor-command.ts'
+import { addHaltCommand } from './host/halt-command.ts'
 import { addExplainCommand } from './explain-command.ts'
 import { addImageCommands } from './image/commands.ts'
 import { addNodeCommands } from './host/commands.ts'
@@ -34,7 +35,7 @@ function createProgram(deps: CliDeps): Command {
   // Subcommands inherit these settings when they are made, so they come first.
   const program = new Command('roost admin')
     .description(
-      'Administers a Roost stack: accounts, tokens, images, hosts, volumes, certificates, domains, autoscale, why instances are awake, and what works on this machine.',
+      'Administers a Roost stack: accounts, tokens, images, hosts, volumes, certificates, domains, autoscale, why instances are awake, what works on this machine, and the end of what runs on it.',
     )
     .exitOverride()
     .configureOutput({ writeOut: deps.write, writeErr: deps.note })
@@ -51,5 +52,6 @@ function createProgram(deps: CliDeps): Command {
   addNodeCommands(program, deps)
   addCaCommand(program, deps)
   addDoctorCommand(program, deps)
+  addHaltCommand(program, deps)
   return program
 }

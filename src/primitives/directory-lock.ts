@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** `flock`'s own exit status when another process holds the lock. */
@@ -32,7 +32,7 @@ export interface LockHolder {
  */
 export function lockDirectory(directory: string, { holder, advice }: LockHolder): DirectoryLock {
   mkdirSync(directory, { recursive: true })
-  const file = join(directory, `${holder}.lock`)
+  const file = lockFile(directory, holder)
   const descriptor = openSync(file, 'a+')
   const { status, error, stderr } = spawnSync('flock', ['--exclusive', '--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
@@ -52,4 +52,41 @@ export function lockDirectory(directory: string, { holder, advice }: LockHolder)
       closeSync(descriptor)
     },
   }
+}
+
+/** Thrown if this process may not see whether another user's process has a lock. */
+export class HolderHidden extends Error {
+  override readonly name = 'HolderHidden'
+  readonly pid: number
+
+  constructor(pid: number, cause: unknown) {
+    super(`process ${pid} belongs to another user`, { cause })
+    this.pid = pid
+  }
+}
+
+/**
+ * The id of the process that works in a directory. The lock's file names the last one for ever, and another
+ * process may have got its id since. So only a process that has the file open counts: it is the one that locked
+ * it, because no child inherits the descriptor. Throws `HolderHidden`.
+ */
+export function findHolder(directory: string, holder: string): number | undefined {
+  const file = lockFile(directory, holder)
+  const lock = statSync(file, { throwIfNoEntry: false })
+  if (lock === undefined) return undefined
+  const pid = Number(readFileSync(file, 'utf8'))
+  if (!Number.isInteger(pid) || pid <= 0) return undefined
+  try {
+    const open = readdirSync(`/proc/${pid}/fd`).map((one) =>
+      statSync(`/proc/${pid}/fd/${one}`, { throwIfNoEntry: false }),
+    )
+    return open.some((one) => one?.dev === lock.dev && one.ino === lock.ino) ? pid : undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw new HolderHidden(pid, error)
+    return undefined
+  }
+}
+
+function lockFile(directory: string, holder: string): string {
+  return join(directory, `${holder}.lock`)
 }

@@ -26,6 +26,7 @@ export async function roostBeside(api: TestApi, args: readonly string[]): Promis
     },
     images: { store: () => assert.fail() },
     doctor: () => assert.fail(),
+    platform: { dataDir: '/nowhere', halt: () => assert.fail() },
     domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
     authority: { file: undefined, metroDomain: 'metro.test', customDomains: () => assert.fail() },
   }

@@ -68,6 +68,7 @@ describe('the roost command that explains how a service is scaled', () => {
       readHostLease: () => assert.fail(),
       images: { store: () => assert.fail() },
       doctor: () => assert.fail(),
+      platform: { dataDir: '/nowhere', halt: () => assert.fail() },
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }

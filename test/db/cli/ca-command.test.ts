@@ -28,6 +28,7 @@ describe('the roost command of authorities', () => {
       images: { store: () => assert.fail() },
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       doctor: () => assert.fail(),
+      platform: { dataDir: '/nowhere', halt: () => assert.fail() },
       authority: {
         file: authorityFile,
         metroDomain: 'roost.localhost',

@@ -58,6 +58,7 @@ describe('the roost command of certificates', () => {
       readHostLease: async () => undefined,
       images: { store: () => assert.fail() },
       doctor: async () => ({ ok: true, checks: [] }),
+      platform: { dataDir: '/nowhere', halt: () => assert.fail() },
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }

@@ -52,6 +52,7 @@ describe('the roost command', () => {
       withControl: async (work) => await work(control as CliControl),
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => doctor,
+      platform: { dataDir: '/nowhere', halt: () => assert.fail() },
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }

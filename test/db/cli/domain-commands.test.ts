@@ -40,6 +40,7 @@ describe('the roost command of domains', () => {
       images: { store: () => assert.fail() },
       domainProof: { isAsked, tokens: async () => tokens, textsOf: async (name) => texts.get(name) },
       doctor: () => assert.fail(),
+      platform: { dataDir: '/nowhere', halt: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }
     const code = await runCli(args, deps)

@@ -51,6 +51,7 @@ describe('roost explain', () => {
       withControl: () => assert.fail(),
       images: { store: () => assert.fail() },
       doctor: () => assert.fail(),
+      platform: { dataDir: '/nowhere', halt: () => assert.fail() },
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }

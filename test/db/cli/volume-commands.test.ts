@@ -42,6 +42,7 @@ describe('the roost command of volumes', () => {
       readHostLease: async () => undefined,
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => ({ ok: true, checks: [] }),
+      platform: { dataDir: '/nowhere', halt: () => assert.fail() },
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }
