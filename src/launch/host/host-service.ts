@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { replaceFile } from '../../primitives/replace-file.ts'
+import { PlatformEnd, signalOf } from '../end-signals.ts'
 
 export const serviceName = 'roost-host.service'
 const settingsFileName = 'host.env'
@@ -63,8 +64,10 @@ export async function installHostService(
 }
 
 /**
- * The unit. Its stop ends the host as Ctrl-C does. If its process is killed, the next one takes over the VMs,
- * which run on.
+ * The unit. Its stop, which is also what comes when the machine shuts down, ends the host as Ctrl-C does. Its
+ * restart leaves the VMs running, and so does the death of its process; the next one takes them over. For that,
+ * systemd signals the main process alone. A systemd before version 244 does not know `RestartKillSignal` and
+ * restarts the host as it stops it.
  */
 export function unitText(
   { checkout, node }: Pick<HostService, 'checkout' | 'node'>,
@@ -86,6 +89,8 @@ ExecStart=${quoted(node)} ${quoted(program)} join
 Restart=on-failure
 RestartSec=5
 KillMode=process
+KillSignal=${signalOf[PlatformEnd.EndVms]}
+RestartKillSignal=${signalOf[PlatformEnd.KeepVms]}
 TimeoutStopSec=${stopLimitS}
 Delegate=yes
 TasksMax=infinity

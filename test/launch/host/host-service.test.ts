@@ -64,6 +64,13 @@ describe('the service of a host', () => {
     assert.ok(unit.includes(`EnvironmentFile=${file('data', 'host.env')}\n`))
   })
 
+  it('ends VMs when it stops, and leaves them running when it restarts', async () => {
+    await install()
+    const unit = read('units', 'roost-host.service').split('\n')
+    for (const line of ['KillMode=process', 'KillSignal=SIGTERM', 'RestartKillSignal=SIGUSR2'])
+      assert.ok(unit.includes(line), line)
+  })
+
   it('is a unit that systemd takes', function () {
     const { stdout, error } = spawnSync('systemd-analyze', ['--version'], { encoding: 'utf8' })
     if (error !== undefined || !stdout.startsWith('systemd ')) return this.skip()
