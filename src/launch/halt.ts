@@ -10,8 +10,8 @@ import { isRunning, signalProcess } from './parts/process-identity.ts'
 export type HaltOutcome =
   | { readonly kind: 'ended'; readonly endedVms: number; readonly leftVms: number }
   | { readonly kind: 'nothing-runs'; readonly leftVms: number }
-  /** Another user's process may be the platform. */
-  | { readonly kind: 'hidden'; readonly pid: number }
+  /** A platform of another user may run there. */
+  | { readonly kind: 'hidden' }
   /** The platform has its signal, and has not ended in time. */
   | { readonly kind: 'still-runs'; readonly pid: number; readonly limitMs: number }
 
@@ -45,6 +45,6 @@ export async function haltPlatform(
     return { kind: 'ended', endedVms: Math.max(0, ranVms - leftVms), leftVms }
   } catch (error) {
     if (!(error instanceof HolderHidden)) throw error
-    return { kind: 'hidden', pid: error.pid }
+    return { kind: 'hidden' }
   }
 }

@@ -54,15 +54,9 @@ export function lockDirectory(directory: string, { holder, advice }: LockHolder)
   }
 }
 
-/** Thrown if this process may not see whether another user's process has a lock. */
+/** Thrown if only another user may see who has a lock. */
 export class HolderHidden extends Error {
   override readonly name = 'HolderHidden'
-  readonly pid: number
-
-  constructor(pid: number, cause: unknown) {
-    super(`process ${pid} belongs to another user`, { cause })
-    this.pid = pid
-  }
 }
 
 /**
@@ -72,18 +66,20 @@ export class HolderHidden extends Error {
  */
 export function findHolder(directory: string, holder: string): number | undefined {
   const file = lockFile(directory, holder)
-  const lock = statSync(file, { throwIfNoEntry: false })
-  if (lock === undefined) return undefined
-  const pid = Number(readFileSync(file, 'utf8'))
-  if (!Number.isInteger(pid) || pid <= 0) return undefined
   try {
+    const lock = statSync(file)
+    const pid = Number(readFileSync(file, 'utf8'))
     const open = readdirSync(`/proc/${pid}/fd`).map((one) =>
       statSync(`/proc/${pid}/fd/${one}`, { throwIfNoEntry: false }),
     )
     return open.some((one) => one?.dev === lock.dev && one.ino === lock.ino) ? pid : undefined
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw new HolderHidden(pid, error)
-    return undefined
+    const { code } = error as NodeJS.ErrnoException
+    // There is no such file, or no such process any more.
+    if (code === 'ENOENT' || code === 'ESRCH') return undefined
+    if (code === 'EACCES')
+      throw new HolderHidden(`who has ${file} is hidden from this user`, { cause: error })
+    throw error
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
@@ -10,6 +10,9 @@ import { findPlatform, lockDataDirectory } from '../../src/launch/data-directory
 import { PlatformEnd } from '../../src/launch/end-signals.ts'
 import { haltPlatform } from '../../src/launch/halt.ts'
 import { identify, isRunning } from '../../src/launch/parts/process-identity.ts'
+
+/** The user id that owns nothing. */
+const nobody = 65_534
 
 describe('a halt of the platform', () => {
   let dataDir: string
@@ -96,6 +99,19 @@ describe('a halt of the platform', () => {
     writeFileSync(lock, `${stuck.pid}\n`)
     const outcome = await haltPlatform(place(), PlatformEnd.EndVms, 200)
     assert.deepEqual(outcome, { kind: 'still-runs', pid: stuck.pid, limitMs: 200 })
+  })
+
+  it('says that it may not look where the platform is another user’s', async function () {
+    if (process.getuid?.() !== 0 || process.seteuid === undefined) return this.skip()
+    await startPlatform()
+    chmodSync(dataDir, 0o755)
+    process.seteuid(nobody)
+    try {
+      assert.deepEqual(await haltPlatform(place(), PlatformEnd.EndVms), { kind: 'hidden' })
+    } finally {
+      process.seteuid(0)
+    }
+    assert.deepEqual(journal().at(-1), 'ready agent')
   })
 
   it('finds the process that has the data directory', () => {

@@ -44,10 +44,7 @@ function refusal(outcome: Exclude<HaltOutcome, { readonly kind: 'ended' }>, data
         (outcome.leftVms > 0 ? `. ${left(outcome.leftVms)}` : '')
       )
     case 'hidden':
-      return (
-        `process ${outcome.pid}, which may be the platform in ${dataDir}, belongs to another user: ` +
-        'run this command as that user, or with sudo'
-      )
+      return `the platform in ${dataDir} is another user's: run this command as that user, or with sudo`
     case 'still-runs':
       return (
         `the platform in ${dataDir} (process ${outcome.pid}) was told to end and still runs after ` +

@@ -69,7 +69,7 @@ describe('roost admin halt', () => {
         /^roost: no platform runs in \/srv\/roost \(ROOST_DATA_DIR .*\)$/,
       ],
       [{ kind: 'nothing-runs', leftVms: 2 }, /directory\)\. 2 virtual machines run on, and the next start/],
-      [{ kind: 'hidden', pid: 7 }, /^roost: process 7, .* belongs to another user: .*sudo$/],
+      [{ kind: 'hidden' }, /^roost: the platform in \/srv\/roost is another user's: .*sudo$/],
       [{ kind: 'still-runs', pid: 7, limitMs: 60_000 }, /\(process 7\) .* still runs after 60 s/],
     ]
     for (const [outcome, words] of cases) {
