@@ -37,20 +37,17 @@ function told(
 }
 
 function refusal(outcome: Exclude<HaltOutcome, { readonly kind: 'ended' }>, dataDir: string): string {
-  switch (outcome.kind) {
-    case 'nothing-runs':
-      return (
-        `no platform runs in ${dataDir} (ROOST_DATA_DIR names another directory)` +
-        (outcome.leftVms > 0 ? `. ${left(outcome.leftVms)}` : '')
-      )
-    case 'hidden':
-      return `the platform in ${dataDir} is another user's: run this command as that user, or with sudo`
-    case 'still-runs':
-      return (
-        `the platform in ${dataDir} (process ${outcome.pid}) was told to end and still runs after ` +
-        `${outcome.limitMs / 1000} s: its log says what it waits for`
-      )
+  if (outcome.kind === 'nothing-runs') {
+    const running = outcome.leftVms > 0 ? `. ${left(outcome.leftVms)}` : ''
+    return `no platform runs in ${dataDir} (ROOST_DATA_DIR names another directory)${running}`
   }
+  if (outcome.kind === 'hidden')
+    return `the platform in ${dataDir} is another user's: run this command as that user, or with sudo`
+  const { pid, limitMs } = outcome
+  return (
+    `the platform in ${dataDir} (process ${pid}) was told to end and still runs after ${limitMs / 1000} s: ` +
+    'its log says what it waits for'
+  )
 }
 
 function left(vms: number): string {
