@@ -29,7 +29,10 @@ import { SettingError } from '../settings/setting-formats.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** The embedded stack: everything on one machine with one command. Runs until a signal ends it (`endSignals`). */
+/**
+ * The embedded stack: everything on one machine with one command. Runs until a signal ends it
+ * (`endSignals`).
+ */
 async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const lock = lockDataDirectory(settings.dataDir)

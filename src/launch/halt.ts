@@ -25,8 +25,8 @@ const defaultLimitMs = 60_000
 const pollMs = 50
 
 /**
- * Ends the platform that runs in a data directory, and resolves when its main process is gone. What that process
- * was told before counts: an end that is under way goes on as it began.
+ * Ends the platform that runs in a data directory, and resolves when its main process is gone. What that
+ * process was told before counts: an end that is under way goes on as it began.
  */
 export async function haltPlatform(
   { dataDir, agentDir }: PlatformPlace,

@@ -61,8 +61,8 @@ export class HolderHidden extends Error {
 
 /**
  * The id of the process that works in a directory. The lock's file names the last one for ever, and another
- * process may have got its id since. So only a process that has the file open counts: it is the one that locked
- * it, because no child inherits the descriptor. Throws `HolderHidden`.
+ * process may have got its id since. So only a process that has the file open counts: it is the one that
+ * locked it, because no child inherits the descriptor. Throws `HolderHidden`.
  */
 export function findHolder(directory: string, holder: string): number | undefined {
   const file = lockFile(directory, holder)

@@ -4,7 +4,7 @@ import { onFirstEndSignal } from '../../src/launch/end-signals.ts'
 import { createSupervisor } from '../../src/launch/parts/supervisor.ts'
 import { createFakeParts } from './parts/fake-parts.ts'
 
-/** `halt-platform.ts <directory>` is a platform of two small parts, which ends by its signals. A test halts it. */
+/** `halt-platform.ts <directory>` is a platform of two small parts. A test halts it. */
 const directory = String(process.argv[2])
 const lock = lockDataDirectory(directory)
 const fake = createFakeParts(directory)

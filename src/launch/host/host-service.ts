@@ -65,9 +65,9 @@ export async function installHostService(
 
 /**
  * The unit. Its stop, which is also what comes when the machine shuts down, ends the host as Ctrl-C does. Its
- * restart leaves the VMs running, and so does the death of its process; the next one takes them over. For that,
- * systemd signals the main process alone. A systemd before version 244 does not know `RestartKillSignal` and
- * restarts the host as it stops it.
+ * restart leaves the VMs running, and so does the death of its process; the next one takes them over. For
+ * that, systemd signals the main process alone. A systemd before version 244 does not know
+ * `RestartKillSignal`, and ends the VMs at a restart too.
  */
 export function unitText(
   { checkout, node }: Pick<HostService, 'checkout' | 'node'>,

@@ -32,8 +32,8 @@ export function countVirtualMachines(agentDirectory: string): number {
 
 /**
  * Finds keepers of VMs (`guest/keeper`): they have the directory of their instance among their arguments. A
- * child process of a keeper that has not started its own program yet looks like the keeper itself, and is left
- * out.
+ * child process of a keeper that has not started its own program yet looks like the keeper itself, and is
+ * left out.
  */
 function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
   const found = processNumbers().flatMap((pid) => {

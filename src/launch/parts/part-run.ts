@@ -55,8 +55,8 @@ const shortestStopMs = 50
 const keptLines = 15
 
 /**
- * One part from its start to its stop, with all processes that it has meanwhile: one that ends is started again
- * with back-off, for ever. A part that was stopped gets another run when it is started again.
+ * One part from its start to its stop, with all processes that it has meanwhile: one that ends is started
+ * again with back-off, for ever. A part that was stopped gets another run when it is started again.
  */
 export class PartRun {
   readonly #part: Part

@@ -22,8 +22,8 @@ export interface RoostPartsOptions {
 }
 
 /**
- * With SIGINT an agent ends its virtual machines. With SIGTERM it leaves them running, and the next agent takes
- * them over.
+ * With SIGINT an agent ends its virtual machines. With SIGTERM it leaves them running, and the next agent
+ * takes them over.
  */
 export const agentSignals = { stopSignal: 'SIGINT', keepVmsSignal: 'SIGTERM' } as const
 

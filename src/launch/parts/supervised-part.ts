@@ -18,9 +18,9 @@ export class SupervisedPart {
   }
 
   /**
-   * Resolves once the part is ready, and after its first start once `afterFirstReady` is done too. From then on
-   * the part is started again whenever it ends. Only a part that does not run may be started. If it throws, the
-   * part has to be stopped.
+   * Resolves once the part is ready, and after its first start once `afterFirstReady` is done too. From then
+   * on the part is started again whenever it ends. Only a part that does not run may be started. If it
+   * throws, the part has to be stopped.
    */
   async start(): Promise<void> {
     if (this.#run !== undefined) throw new Error(`${this.#part.name} runs already`)
