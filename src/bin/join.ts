@@ -8,7 +8,7 @@ import { hostAndPort } from '../domain/host-and-port.ts'
 import { meshInterfaceName } from '../host/network/address-plan.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
 import { joiningChecks, joinRefusal, joinWarnings } from '../launch/doctor/joining.ts'
-import { endOfFailedStart, endSentence, onFirstEndSignal, PlatformEnd } from '../launch/end-signals.ts'
+import { endOfFailedStart, endSentence, onFirstEndSignal } from '../launch/end-signals.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
 import {
   HostServiceFailure,
@@ -24,7 +24,7 @@ import {
   writeJoinedHost,
 } from '../launch/host/joined-host.ts'
 import type { JoinedHost } from '../launch/host/joined-host.ts'
-import { countVirtualMachines, endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
+import { countVirtualMachines, settleVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
 import { createStackLog } from '../launch/parts/part-log.ts'
 import { openPlatformGroup } from '../launch/parts/platform-group.ts'
 import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
@@ -226,7 +226,7 @@ async function run(settings: Settings, joined: JoinedHost): Promise<void> {
       await runParts(supervisor, joined, signal)
     } finally {
       await supervisor.stop(end)
-      if (end === PlatformEnd.EndVms) await endLeftVirtualMachines(agentDir)
+      await settleVirtualMachines(agentDir, end, log)
     }
   } finally {
     await door.close()

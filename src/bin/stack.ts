@@ -3,11 +3,12 @@ import path from 'node:path'
 import { UnusableDatabase } from '../db/unusable-database.ts'
 import { keepAcceptedConnections } from '../launch/accept-queues.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
-import { endOfFailedStart, endSentence, onFirstEndSignal, PlatformEnd } from '../launch/end-signals.ts'
+import { endOfFailedStart, endSentence, onFirstEndSignal } from '../launch/end-signals.ts'
+import type { PlatformEnd } from '../launch/end-signals.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { NotInstalled, readInstalled } from '../launch/installed.ts'
-import { countVirtualMachines, endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
+import { countVirtualMachines, settleVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
 import { keepFromKiller } from '../launch/parts/kill-score.ts'
 import { createStackLog } from '../launch/parts/part-log.ts'
 import type { StackLog } from '../launch/parts/part-log.ts'
@@ -80,17 +81,18 @@ async function runStack(settings: Settings, group: PlatformGroup | undefined): P
     if (!interrupted.now) process.stdout.write(welcome(settings, plan.addresses))
   } catch (error) {
     stackLog.quieten()
+    const end = endOfFailedStart(foundVms)
     // If a signal has begun the stop, this only waits for it.
-    await supervisor.stop(endOfFailedStart(foundVms))
-    await plan.reopenTemporal()
-    if (!interrupted.now) throw error
+    await supervisor.stop(end)
+    if (!interrupted.now) {
+      await plan.reopenTemporal()
+      await settleVirtualMachines(settings.agentDir, end, log)
+      throw error
+    }
   }
   const end = await interrupted.stopped
   await plan.reopenTemporal()
-  if (end === PlatformEnd.EndVms) {
-    const left = await endLeftVirtualMachines(settings.agentDir)
-    if (left > 0) log.warn({ left }, 'ended virtual machines that the agent had left running')
-  }
+  await settleVirtualMachines(settings.agentDir, end, log)
   log.info('stopped')
 }
 

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { PlatformEnd } from '../end-signals.ts'
 import { identify, isRunning, signalProcess } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 
@@ -23,6 +25,21 @@ export async function endLeftVirtualMachines(agentDirectory: string): Promise<nu
   for (const keeper of keepers) if (isRunning(keeper)) signalProcess(keeper.pid, 'SIGKILL')
   while (keepers.some(isRunning)) await delay(pollMs)
   return keepers.length
+}
+
+/** Called when all parts have ended: ends the virtual machines that are left, or says that they run on. */
+export async function settleVirtualMachines(
+  agentDirectory: string,
+  end: PlatformEnd,
+  log: Logger,
+): Promise<void> {
+  if (end === PlatformEnd.EndVms) {
+    const left = await endLeftVirtualMachines(agentDirectory)
+    if (left > 0) log.warn({ left }, 'ended virtual machines that the agent had left running')
+    return
+  }
+  const left = countVirtualMachines(agentDirectory)
+  if (left > 0) log.info({ left }, 'virtual machines run on, and the next start takes them over')
 }
 
 /** The number of virtual machines below `agentDirectory`. */

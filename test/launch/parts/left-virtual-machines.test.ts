@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { endLeftVirtualMachines } from '../../../src/launch/parts/left-virtual-machines.ts'
+import { pino } from 'pino'
+import { PlatformEnd } from '../../../src/launch/end-signals.ts'
+import {
+  countVirtualMachines,
+  endLeftVirtualMachines,
+  settleVirtualMachines,
+} from '../../../src/launch/parts/left-virtual-machines.ts'
 import { identify, isRunning } from '../../../src/launch/parts/process-identity.ts'
 
 describe('virtual machines that an agent left behind', () => {
@@ -69,6 +75,27 @@ describe('virtual machines that an agent left behind', () => {
     assert.equal(await endLeftVirtualMachines('/data/agent'), 1)
     await ended
     assert.match(Buffer.concat(said).toString(), /told/)
+  })
+
+  it('are left alone if the platform ended without them, and ended if it ended with them', async () => {
+    const vm = identify(await startKeeper('/data/agent'))
+    assert.ok(vm)
+    const said: string[] = []
+    const log = pino({}, { write: (line: string) => void said.push(line) })
+    await settleVirtualMachines('/data/agent', PlatformEnd.KeepVms, log)
+    assert.equal(isRunning(vm), true)
+    assert.equal(countVirtualMachines('/data/agent'), 1)
+    await settleVirtualMachines('/data/agent', PlatformEnd.EndVms, log)
+    assert.equal(isRunning(vm), false)
+    assert.equal(countVirtualMachines('/data/agent'), 0)
+    const told = said.map((line) => JSON.parse(line) as { readonly left: number; readonly msg: string })
+    assert.deepEqual(
+      told.map(({ left, msg }) => [left, msg]),
+      [
+        [1, 'virtual machines run on, and the next start takes them over'],
+        [1, 'ended virtual machines that the agent had left running'],
+      ],
+    )
   })
 
   it('of another stack are left alone', async () => {
