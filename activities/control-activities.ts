@@ -41,13 +41,15 @@ export interface ControlActivities {
     readonly lostNodeId: string
   }): Promise<{ readonly nodeId?: string; readonly lack?: string }>
   /**
-   * Makes the new host of a move the host of the instance. A repeat answers as the first call. `failure` says
+   * Makes the new host of a move the host of the instance and of its volume. A repeat answers as the first call. `failure` says
    * for people why the row still names the old one.
    */
   moveRow(input: {
     readonly instanceUuid: string
     readonly from: string
     readonly to: string
+    /** The volume that was fetched with it. */
+    readonly volumeUuid?: string
   }): Promise<{ readonly failure?: string }>
   /** Called when the host has removed the instance and only the row is left. */
   deleteInstanceRow(input: { readonly instanceUuid: string }): Promise<void>

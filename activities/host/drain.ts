@@ -87,9 +87,9 @@ async function tryToMove(deps: DrainDeps, row: InstanceRow, signal: AbortSignal)
   if (!choice.ok) return { why: refusalSentence(choice.refusal) }
   const plan = await planMove(database, row, choice.value)
   if (!plan.ok) return { why: plan.why }
-  const { from, to } = plan
+  const { from, to, volume } = plan
   const requestId = `drain/${row.uuid}/${Date.now()}`
-  const { revision } = await instances.move(workflowSettings(row), { from, to }, requestId)
+  const { revision } = await instances.move(workflowSettings(row), { from, to, ...(volume && { volume }) }, requestId)
   return await outcomeOf(deps, { row, revision }, signal)
 }
 

@@ -3,7 +3,7 @@ import type { WriteRefusal } from '../../src/db/refused.ts'
 import type { WatchedTerm } from '../../src/domain/host/loss.ts'
 import type { HostLoss } from '../../src/domain/host/term.ts'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
-import type { MovePlace } from '../../src/domain/instance/host-work.ts'
+import type { MovedVolume, MovePlace } from '../../src/domain/instance/host-work.ts'
 
 export interface HostLossDeps {
   readonly database: Database
@@ -14,7 +14,7 @@ export interface HostLossDeps {
     hostGone(instanceUuid: string): Promise<void>
     move(
       settings: InstanceSettings,
-      request: { readonly from: MovePlace; readonly to: MovePlace },
+      request: { readonly from: MovePlace; readonly to: MovePlace; readonly volume?: MovedVolume },
       requestId: string,
     ): Promise<{ readonly revision: number }>
   }

@@ -13,8 +13,12 @@ import type { NodeAddress } from '../host-calls.ts'
 /** The longest start. The host may have to fetch an image of many gigabytes first. */
 const longestStartMs = 900_000
 const longestRemoveMs = 120_000
+/** The longest time until an instance is held. The file system of its volume may be checked before. */
+const longestHoldMs = 360_000
 /** The longest transfer to another host: a memory of many gigabytes crosses the network between them. */
 const longestFetchMs = 3_600_000
+/** How much longer it may take for each MiB of a volume, whose content crosses the network at 10 MB/s or more. */
+const longestFetchMsPerMb = 100
 /**
  * How much longer than the shutdown grace a stop may take: the VMM has to end, and the host has to write
  * that down.
@@ -168,10 +172,11 @@ async function stop(work: WorkOf<'stop'>, at: HostAddress): Promise<readonly Lif
 }
 
 async function hold(work: WorkOf<'hold'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  const host = hostFor(work, at, { startToCloseTimeout: longestRemoveMs, retry: forOneMove })
-  const { atMs, held: boot, permit, to } = work
+  const host = hostFor(work, at, { startToCloseTimeout: longestHoldMs, retry: forOneMove })
+  const { atMs, held: boot, permit, to, volume } = work
   const { instanceUuid } = at
-  const result = await host.holdInstance({ instanceUuid, boot, ...(permit !== undefined && { permit }), to })
+  const called = { instanceUuid, boot, ...(permit !== undefined && { permit }), ...(volume && { volume }), to }
+  const result = await host.holdInstance(called)
   if (!result.held) return [{ kind: EventKind.MoveFailed, atMs, why: notHeld }]
   return [{ kind: EventKind.Held, atMs, port: result.port }]
 }
@@ -181,12 +186,15 @@ async function hold(work: WorkOf<'hold'>, at: HostAddress): Promise<readonly Lif
  * call ends the move.
  */
 async function fetch(work: WorkOf<'fetch'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  const host = hostFor(work, at, { startToCloseTimeout: longestFetchMs, retry: forOneMove })
-  const { atMs, held: boot, permit, from } = work
+  const { atMs, held: boot, permit, from, volume } = work
+  const startToCloseTimeout = longestFetchMs + (volume?.sizeMb ?? 0) * longestFetchMsPerMb
+  const host = hostFor(work, at, { startToCloseTimeout, retry: forOneMove })
   const { instanceUuid } = at
   try {
-    const called = { instanceUuid, boot, ...(permit !== undefined && { permit }), from }
-    const result = await host.fetchInstance(called)
+    const slept = { boot, ...(permit !== undefined && { permit }), ...(volume && { volume }) }
+    const result = await host.fetchInstance({ instanceUuid, ...slept, from })
+    // A host of an earlier version leaves the volume behind.
+    if (result.volumeUuid !== volume?.uuid) return [{ kind: EventKind.MoveFailed, atMs, why: noVolumes }]
     const without = result.memory === 'unfit' ? { withoutMemory: result.why } : {}
     return [{ kind: EventKind.Fetched, atMs, ...without }]
   } catch (error) {
@@ -208,6 +216,7 @@ async function release(work: WorkOf<'release'>, at: HostAddress): Promise<readon
 }
 
 const notHeld = 'it was woken before its host could hold it'
+const noVolumes = 'its new host has a version of Roost that moves no volumes'
 
 function hostFor(work: HostWork, at: HostAddress, options: ActivityOptions): HostActivities & MoveActivities {
   const called = { ...nodeCallOptions(at, nameOfWork(work)), ...options }

@@ -2,7 +2,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import type { Asker } from '../../src/domain/event/asker.ts'
 import type { ConfigurationChange } from '../../src/domain/instance/configuration.ts'
 import { hostEventSignalName } from '../../src/domain/instance/host-work.ts'
-import type { HostEvent, MovePlace } from '../../src/domain/instance/host-work.ts'
+import type { HostEvent, MovedVolume, MovePlace } from '../../src/domain/instance/host-work.ts'
 import type { HostLoss } from '../../src/domain/host/term.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
 import type { InstanceState } from '../../src/domain/instance/state.ts'
@@ -41,6 +41,8 @@ export interface MoveRequest {
   /** The host that the row named when the move was asked for. */
   readonly from: MovePlace
   readonly to: MovePlace
+  /** The volume that the instance had then. It moves with it. */
+  readonly volume?: MovedVolume
   readonly asker?: Asker
 }
 

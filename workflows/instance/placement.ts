@@ -1,10 +1,11 @@
-import { sleep, upsertSearchAttributes } from '@temporalio/workflow'
+import { getExternalWorkflowHandle, sleep, upsertSearchAttributes } from '@temporalio/workflow'
 import { effectsOf } from '../../src/domain/instance/lifecycle-effects.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent, Move } from '../../src/domain/instance/lifecycle-state.ts'
 import type { EntityLoop, LoopPart } from '../entity.ts'
 import { rowWrites } from '../row-writes.ts'
 import { nodeAttribute } from '../search-attributes.ts'
+import { volumeMovedSignal, volumeWorkflowId } from '../volume/messages.ts'
 
 /**
  * Writes the host of an instance into its row: it finds another one if the host is lost, and names the new
@@ -37,13 +38,16 @@ export function createPlacement(
     }
   }
 
-  async function move(instanceUuid: string, { from, to, atMs }: Move): Promise<void> {
-    const answer = await rowWrites.moveRow({ instanceUuid, from: from.nodeId, to: to.nodeId })
+  async function move(instanceUuid: string, { from, to, atMs, volume }: Move): Promise<void> {
+    const hosts = { from: from.nodeId, to: to.nodeId }
+    const moved = { instanceUuid, ...hosts, ...(volume !== undefined && { volumeUuid: volume.uuid }) }
+    const answer = await rowWrites.moveRow(moved)
     if (answer.failure !== undefined) {
       loop.say({ kind: EventKind.MoveFailed, atMs, why: answer.failure })
     } else {
       loop.say({ kind: EventKind.Moved, nodeId: to.nodeId })
       upsertSearchAttributes([{ key: nodeAttribute, value: to.nodeId }])
+      if (volume !== undefined) await tellVolume(volume.uuid, to.nodeId)
     }
   }
 
@@ -66,4 +70,10 @@ export function createPlacement(
       return lack
     },
   }
+}
+
+/** A volume whose workflow does not run gets its host from the row when that begins. */
+async function tellVolume(volumeUuid: string, nodeId: string): Promise<void> {
+  const workflow = getExternalWorkflowHandle(volumeWorkflowId(volumeUuid))
+  await workflow.signal(volumeMovedSignal, { nodeId }).catch(() => undefined)
 }

@@ -203,7 +203,7 @@ function receive(
   )
   setHandler(
     message.moveUpdate,
-    ({ from, to, asker }) => {
+    ({ from, to, volume, asker }) => {
       const { life } = loop
       const { state, revision } = life
       // It is there already.
@@ -211,7 +211,7 @@ function receive(
         return { previousState: state, state, revision }
       const why = whyNoMove(life, { from, to, nodeId: nodeOf(life) })
       if (why !== undefined) throw ApplicationFailure.nonRetryable(why, message.moveRefusedFailure)
-      return answer({ kind: EventKind.Move, from, to, ...askedBy(asker) })
+      return answer({ kind: EventKind.Move, from, to, ...(volume && { volume }), ...askedBy(asker) })
     },
     { description: 'Move to another host, with the memory if it has one' },
   )
@@ -227,7 +227,7 @@ function receive(
 /** For people. Undefined: it may move. */
 function whyNoMove(
   life: Lifecycle,
-  { from, to, nodeId }: Omit<MoveRequest, 'asker'> & { readonly nodeId: string },
+  { from, to, nodeId }: Pick<MoveRequest, 'from' | 'to'> & { readonly nodeId: string },
 ): string | undefined {
   const present = life.move?.to.nodeId
   if (present !== to.nodeId && isMoving(life))

@@ -31,17 +31,26 @@ const forAMinute: RetryPolicy = {
   nonRetryableErrorTypes: [HostFailure.VolumeUnusable],
 }
 
-interface PlacedVolume {
+interface SizedVolume {
   readonly volumeUuid: string
   readonly sizeMb: number
-  readonly nodeId: string
 }
-type VolumeAddress = PlacedVolume & NodeAddress
+interface CalledVolume extends SizedVolume {
+  /** The host where the volume is now. */
+  readonly nodeId: () => string
+}
+type VolumeAddress = SizedVolume & NodeAddress
 
-export function volumeCalls(of: PlacedVolume): WorkCalls<VolumeWork, VolumeLifeEvent> {
+export function volumeCalls({
+  volumeUuid,
+  sizeMb,
+  nodeId,
+}: CalledVolume): WorkCalls<VolumeWork, VolumeLifeEvent> {
   return {
-    perform: async (work, nodeAway) => [await calls[work]({ ...of, nodeAway })],
-    eventOfFailure: (work, error) => eventOfFailure(work, { error, nodeId: of.nodeId }),
+    perform: async (work, nodeAway) => [
+      await calls[work]({ volumeUuid, sizeMb, nodeId: nodeId(), nodeAway }),
+    ],
+    eventOfFailure: (work, error) => eventOfFailure(work, { error, nodeId: nodeId() }),
     nameOf: (work) => work,
   }
 }

@@ -17,5 +17,7 @@ export function volumeWorkflowId(volumeUuid: string): string {
  * whose making was given up is made instead.
  */
 export const repairSignal = defineSignal('repair')
+/** The row names another host, because the volume moved there with its instance. May be repeated. */
+export const volumeMovedSignal = defineSignal<[{ readonly nodeId: string }]>('moved')
 export const volumeEventSignal = defineSignal<[VolumeEvent]>(volumeEventSignalName)
 export const volumeLifeQuery = defineQuery<VolumeLife>(lifeQueryName)

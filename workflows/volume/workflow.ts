@@ -1,4 +1,4 @@
-import { continueAsNew, setHandler } from '@temporalio/workflow'
+import { continueAsNew, setHandler, upsertSearchAttributes } from '@temporalio/workflow'
 import type { News } from '../../src/domain/event/news.ts'
 import type { VolumeEvent } from '../../src/domain/instance/host-work.ts'
 import { decideVolume, newVolumeLife, volumeWork } from '../../src/domain/volume/lifecycle.ts'
@@ -12,6 +12,7 @@ import type { Entity, EntityLoop } from '../entity.ts'
 import { heardEvent } from '../host-calls.ts'
 import type { HeardAs } from '../host-calls.ts'
 import { rowWrites } from '../row-writes.ts'
+import { nodeAttribute } from '../search-attributes.ts'
 import { volumeCalls } from './calls.ts'
 import { volumeDetails } from './details.ts'
 import * as message from './messages.ts'
@@ -42,12 +43,14 @@ function define(
   settings: VolumeSettings,
   carried: CarriedVolume | undefined,
 ): Entity<VolumeLife, VolumeLifeEvent> {
-  const { volumeUuid } = settings
-  receive(loop)
+  const { volumeUuid, sizeMb } = settings
+  const nodeOf = (life: VolumeLife): string => life.nodeId ?? settings.nodeId
+  receive(loop, nodeOf)
   const host = createEntityWorker(loop, {
-    ...volumeCalls(settings),
+    ...volumeCalls({ volumeUuid, sizeMb, nodeId: () => nodeOf(loop.life) }),
     workOf: volumeWork,
     nodeAway: carried?.nodeAway ?? false,
+    placeOf: nodeOf,
   })
   const recorder = createEntityRecorder(loop, {
     recorded: carried?.recorded ?? 0,
@@ -69,15 +72,24 @@ function define(
         news: loop.news,
       }),
     stateOf: ({ phase }) => phase,
-    details: (life) => volumeDetails(life, { ...settings, nodeAway: host.nodeAway }),
+    details: (life) => volumeDetails(life, { ...settings, nodeId: nodeOf(life), nodeAway: host.nodeAway }),
     deleteRow: () => rowWrites.deleteVolumeRow({ volumeUuid }),
   }
 }
 
-function receive(loop: Loop): void {
+function receive(loop: Loop, nodeOf: (life: VolumeLife) => string): void {
   setHandler(message.repairSignal, () => void loop.say({ kind: 'repair' }), {
     description: 'Check all of it and mend what can be mended, or try once more to make it',
   })
+  setHandler(
+    message.volumeMovedSignal,
+    ({ nodeId }) => {
+      if (nodeOf(loop.life) === nodeId) return
+      loop.say({ kind: 'moved', nodeId })
+      upsertSearchAttributes([{ key: nodeAttribute, value: nodeId }])
+    },
+    { description: 'It moved to another host with its instance; may be repeated' },
+  )
   const hear = (told: VolumeEvent): void => {
     const event = heardEvent(heardAs, told)
     if (event !== undefined) loop.say(event)

@@ -71,7 +71,8 @@ async function move(
   const isSame = present?.to.nodeId === host
   const plan = await planOf(deps, row, host)
   if (!plan.ok) return notMoved(row, host, plan.why)
-  const request: MoveRequest = { from: plan.from, to: plan.to, asker: call.asker }
+  const { from, to, volume } = plan
+  const request: MoveRequest = { from, to, ...(volume && { volume }), asker: call.asker }
   const { revision } = await deps.control.move(workflowSettings(row), request, randomUUID())
   if (!isSame) await writeAsked(deps.database, row, askedMove(call, request))
   const timeoutMs = waitMs(parameters.wait_timeout_ms ?? 0)

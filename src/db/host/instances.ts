@@ -88,6 +88,12 @@ export async function instancesOfNode({ db }: Database, nodeId: string): Promise
     .execute()
 }
 
+/** Every volume with a row on the host, also those that are deleted and wait for the host to remove them. */
+export async function volumesOfNode({ db }: Database, nodeId: string): Promise<readonly string[]> {
+  const rows = await db.selectFrom('volumes').select('uuid').where('nodeId', '=', nodeId).execute()
+  return rows.map(({ uuid }) => uuid)
+}
+
 /**
  * `<repository>@sha256:<hex>` of every instance that is on the host or moves there: the images that it may
  * pull.

@@ -49,6 +49,8 @@ export interface HostActivities {
     readonly drainMs?: number
     /** With this, the host holds the instance as soon as it sleeps, as by `holdInstance`. */
     readonly hold?: MovePlace
+    /** With `hold`: the volume that moves with the instance. */
+    readonly volume?: MovedVolume
   }): Promise<StandByResult>
   /**
    * Admits no new traffic to boot number `boot`, and returns when nothing is connected to it any more. If
@@ -82,6 +84,9 @@ export interface MoveActivities {
    * the host `to`. From now on traffic waits and the permit is not used. The new host, and no other machine,
    * may fetch what is kept here of the instance. This goes on over a new agent, until `releaseInstance`, a
    * start, a stop or a removal. Not `held`: the instance does not sleep here with that permit (any more).
+   *
+   * With `volume` that volume is held, too: no other instance gets it, and nobody repairs or removes it. Fails
+   * if the instance has another volume, or one that is not named here.
    */
   holdInstance(input: {
     readonly instanceUuid: string
@@ -89,23 +94,28 @@ export interface MoveActivities {
     readonly boot: number
     readonly permit?: number
     readonly to: MovePlace
+    readonly volume?: MovedVolume
   }): Promise<{ readonly held: false } | { readonly held: true; readonly port: number }>
   /** The instance does not move: it sleeps on here, and traffic that waits wakes it. */
   releaseInstance(input: { readonly instanceUuid: string }): Promise<void>
   /**
    * Fetches what the old host, which holds the instance, keeps of it, and holds the instance here. Returns
    * when all is on the disk and its checksums are right. An instance that was fetched in an earlier call is
-   * not fetched again. Heartbeats. `memory` says whether the next boot can go on from the memory.
+   * not fetched again. Heartbeats. `memory` says whether the next boot can go on from the memory. With
+   * `volume` that volume is fetched, too, or the call fails. Nothing here uses it before the row names this
+   * host.
    */
   fetchInstance(input: {
     readonly instanceUuid: string
     readonly boot: number
     readonly permit?: number
     readonly from: MovePlace & { readonly port: number }
+    readonly volume?: MovedVolume
   }): Promise<FetchResult>
   /**
    * The instance is this host's from now on: it is not held any more, and traffic wakes it. The old host is
-   * told to delete what it has. A start or a stop of the instance does the same first. A repeat is harmless.
+   * told to delete what it has, and to overwrite the volume first. A start or a stop of the instance does the
+   * same first. A repeat is harmless.
    */
   takeInstance(input: { readonly instanceUuid: string }): Promise<void>
 }
@@ -116,10 +126,20 @@ export interface MovePlace {
   readonly address: string
 }
 
-export type FetchResult =
+/** A volume that moves with its instance, as its row tells it. */
+export interface MovedVolume {
+  readonly uuid: string
+  readonly sizeMb: number
+}
+
+export type FetchResult = (
   | { readonly memory: 'kept' | 'none' }
   /** The memory does not fit this host, so the next boot starts from cold. `why` is for people. */
   | { readonly memory: 'unfit'; readonly why: string }
+) & {
+  /** The volume that was fetched. A host of an earlier version fetches none. */
+  readonly volumeUuid?: string
+}
 
 /**
  * The work a host does for a volume's workflow, on the same task queue. Every activity is idempotent: what

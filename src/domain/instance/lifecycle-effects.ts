@@ -3,7 +3,7 @@ import type { Lifecycle, Move } from './lifecycle-state.ts'
 import { changeToTell } from './lifecycle-change.ts'
 import { isHeldBack } from './lifecycle-move.ts'
 import { goesByItself, problemFreeAtMs } from './lifecycle-moves.ts'
-import type { MovePlace } from './host-work.ts'
+import type { MovedVolume, MovePlace } from './host-work.ts'
 import { isDown } from './state.ts'
 import { standbyDueAtMs, wakePatienceMs } from './lifecycle-standby.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
@@ -43,6 +43,7 @@ export type HostWork =
       readonly graceMs: number
       readonly drainMs?: number
       readonly hold?: MovePlace
+      readonly volume?: MovedVolume
     }
   | { readonly kind: typeof HostWorkKind.Drain; readonly boot: number }
   | {
@@ -63,6 +64,7 @@ export type MoveWork = { readonly atMs: number } & (
       readonly held: number
       readonly permit?: number
       readonly to: MovePlace
+      readonly volume?: MovedVolume
     }
   | {
       /** The only work that is asked of the new host while the row names the old one. */
@@ -70,6 +72,7 @@ export type MoveWork = { readonly atMs: number } & (
       readonly held: number
       readonly permit?: number
       readonly from: MovePlace & { readonly port: number }
+      readonly volume?: MovedVolume
       readonly at: string
     }
   | { readonly kind: typeof HostWorkKind.Take }
@@ -118,8 +121,8 @@ export function effectsOf(life: Lifecycle): Effects {
 function moveWorkOf(life: Lifecycle): MoveWork | undefined {
   const { move, state, deletion } = life
   if (move === undefined || deletion !== undefined || !(isDown(state) || isHeldBack(life))) return undefined
-  const { atMs, boot: held = 0, permit, from, to, port = 0 } = move
-  const slept = { held, ...(permit !== undefined && { permit }) }
+  const { atMs, boot: held = 0, permit, from, to, port = 0, volume } = move
+  const slept = { held, ...(permit !== undefined && { permit }), ...(volume !== undefined && { volume }) }
   switch (move.step) {
     case MoveStep.Hold:
       return { kind: HostWorkKind.Hold, atMs, ...slept, to }

@@ -25,11 +25,13 @@ import { InstanceState, isDown } from './state.ts'
  * - A stop, a deletion and the loss of the old host end the move before that. Their work at the old host ends
  *   its hold, too; so does a start. Only an instance that is down has to be released.
  * - A change of the configuration is told to the host that the instance has when the move is over.
+ * - A volume is held, fetched and named in the row together with its instance. The move fails if the instance
+ *   has another volume by then than when the move was asked for.
  */
 
 export function wantMove(
   life: Lifecycle,
-  { to, from, asker }: EventOf<typeof EventKind.Move>,
+  { to, from, volume, asker }: EventOf<typeof EventKind.Move>,
   nowMs: number,
 ): Lifecycle {
   // An instance whose host is lost gets another one anyway.
@@ -37,7 +39,8 @@ export function wantMove(
   // The wish to move is taken back.
   if (from.nodeId === to.nodeId) return { ...life, move: undefined, moveFailure: undefined }
   const atMs = Math.floor(nowMs)
-  const wanted: Move = { to, from, step: MoveStep.Wanted, atMs, sinceMs: atMs, ...(asker && { asker }) }
+  const more = { ...(volume && { volume }), ...(asker && { asker }) }
+  const wanted: Move = { to, from, step: MoveStep.Wanted, atMs, sinceMs: atMs, ...more }
   return { ...life, move: wanted, moveFailure: undefined }
 }
 
@@ -156,12 +159,15 @@ function begun(life: Lifecycle, present: Move, nowMs: number): Lifecycle {
   if (state === InstanceState.Running) {
     if (reopen === true || suspend !== undefined) return life
     const { order: plain, permit: next } = orderOf(life, present.atMs)
-    const held = { ...plain, drainMs: 0, hold: present.to }
+    const { to, volume } = present
+    const held = { ...plain, drainMs: 0, hold: to, ...(volume && { volume }) }
     return { ...life, order: held, permit: next, awakeUntilMs: undefined }
   }
   const sleeps = state === InstanceState.Standby && changeToTell(life) === undefined
   const isStopped = state === InstanceState.Stopped && givenUp === undefined
-  if (isStopped && boot === 0) return withStep(life, present, MoveStep.Row, nowMs)
+  // Only a volume can be there of one that never ran.
+  if (isStopped && boot === 0 && present.volume === undefined)
+    return withStep(life, present, MoveStep.Row, nowMs)
   if (!sleeps && !isStopped) return life
   return withStep(life, { ...present, boot, ...(sleeps && { permit }) }, MoveStep.Hold, nowMs)
 }

@@ -87,7 +87,8 @@ export function endSequence(life: Lifecycle): Lifecycle {
  * cleaned, so only the row is left then. The same is true while the instance is on no host.
  */
 export function startDeletion(life: Lifecycle): Lifecycle {
-  const unknown = (life.boot === 0 && life.permit === undefined) || life.placing === true
+  const neverAsked = life.boot === 0 && life.permit === undefined && life.move?.boot === undefined
+  const unknown = neverAsked || life.placing === true
   return { ...life, deletion: unknown ? Deletion.Done : Deletion.Wanted }
 }
 

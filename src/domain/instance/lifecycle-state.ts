@@ -2,7 +2,7 @@ import type { HostLoss } from '../host/term.ts'
 import type { Asker } from '../event/asker.ts'
 import type { ConfigurationChange, ConfigurationVersion } from './configuration.ts'
 import type { ExitReport } from './exit-report.ts'
-import type { HostFailure, MovePlace, StandByRefusal } from './host-work.ts'
+import type { HostFailure, MovedVolume, MovePlace, StandByRefusal } from './host-work.ts'
 import type { RestartPolicy } from './restart-policy.ts'
 import type { StartReport } from './start-report.ts'
 import type { AskedStop, StopOutcome } from './stop-reason.ts'
@@ -53,6 +53,8 @@ export interface Move {
   readonly permit?: number
   /** Where the old host gives out what it holds. */
   readonly port?: number
+  /** The volume that moves with it. */
+  readonly volume?: MovedVolume
   /** Why its memory does not go with it. */
   readonly withoutMemory?: string
 }
@@ -145,6 +147,8 @@ export interface Lifecycle {
     readonly drainMs?: number
     /** Present if the instance moves: the new host, for which the old one holds it once it sleeps. */
     readonly hold?: MovePlace
+    /** The volume that moves with it. */
+    readonly volume?: MovedVolume
   }
   /**
    * A user asked for standby, and it did not come yet. It is ordered as soon as the instance runs and no
@@ -319,6 +323,8 @@ export type LifecycleEvent =
       readonly kind: typeof EventKind.Move
       readonly from: MovePlace
       readonly to: MovePlace
+      /** The volume that it has. */
+      readonly volume?: MovedVolume
       readonly asker?: Asker
     }
   | { readonly kind: typeof EventKind.Held; readonly atMs: number; readonly port: number }

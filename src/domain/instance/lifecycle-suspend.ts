@@ -70,5 +70,5 @@ const whyNot = {
   [StandByRefusal.SnapshotFailed]: 'its host could not keep its memory',
   [StandByRefusal.NoRoom]: 'the disk of its host has no room for its memory',
   [StandByRefusal.Programs]: 'a program of its user runs in it (roost exec)',
-  [StandByRefusal.CanNotMove]: 'its host takes part in no mesh, or has its volume',
+  [StandByRefusal.CanNotMove]: 'its host takes part in no mesh, or can not let its volume go',
 } as const satisfies Record<StandByRefusal, string | undefined>

@@ -20,6 +20,8 @@ import { VolumePhase } from './state.ts'
  * - A start of its instance may make the volume as well. A volume in `error` that was never made is ready
  *   after that.
  * - A repair that could not begin, because a VM has the volume, leaves the volume as it was.
+ * - It moves to another host with its instance, whatever it is at. What its old host was asked for is called
+ *   off, and asked of the new one.
  * - `decideVolume` is total over phases and events. An event that comes late, twice or out of order changes
  *   nothing.
  */
@@ -33,6 +35,8 @@ export interface VolumeLife {
    */
   readonly failure?: string
   readonly deleting: boolean
+  /** Its host, once it has moved. Absent: the one on which it was made. */
+  readonly nodeId?: string
   /** Present once the host keeps nothing of the volume any more. */
   readonly removed?: true
   /** Grows by one with every change that readers see. */
@@ -59,6 +63,8 @@ export type VolumeLifeEvent =
   | { readonly kind: 'repair-failed'; readonly reason: string }
   /** A VM has the volume, so nobody checked it. */
   | { readonly kind: 'repair-not-begun' }
+  /** The row names another host: it moved there with its instance. */
+  | { readonly kind: 'moved'; readonly nodeId: string }
   | { readonly kind: 'delete' }
   | { readonly kind: 'removed' }
 export type VolumeEventKind = VolumeLifeEvent['kind']
@@ -116,7 +122,8 @@ const moves = {
 } satisfies Record<VolumePhase, Record<VolumeEventKind, Move>>
 
 /**
- * The moves of one phase. An event that is not named changes nothing; a deletion is the same in every phase.
+ * The moves of one phase. An event that is not named changes nothing; a move and a deletion are the same in
+ * every phase.
  */
 function row(named: Partial<Record<VolumeEventKind, Move>>): Record<VolumeEventKind, Move> {
   return {
@@ -128,6 +135,7 @@ function row(named: Partial<Record<VolumeEventKind, Move>>): Record<VolumeEventK
     repaired: stay,
     'repair-failed': stay,
     'repair-not-begun': stay,
+    moved: (life, event) => (event.kind === 'moved' ? { ...life, nodeId: event.nodeId } : life),
     delete: (life) => ({ ...life, deleting: true }),
     removed: (life) => (life.deleting ? { ...life, removed: true } : life),
     ...named,

@@ -3,13 +3,14 @@ import type { UserRecord } from '../../../src/db/account/users.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { HostUse, removeNode, setUse } from '../../../src/db/host/administration.ts'
-import { imagesInUse } from '../../../src/db/host/instances.ts'
+import { imagesInUse, loadLaunchSpec, volumesOfNode } from '../../../src/db/host/instances.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import { findByUuids } from '../../../src/db/instance/instances.ts'
 import { moveRow, planMove } from '../../../src/db/instance/move.ts'
 import type { NewInstances } from '../../../src/db/instance/new-instances.ts'
 import { placeAnew } from '../../../src/db/instance/place-anew.ts'
 import { json } from '../../../src/db/postgres-client.ts'
+import { detachVolume } from '../../../src/db/volume/attach.ts'
 import type { InstanceMove } from '../../../src/domain/instance/projection.ts'
 import { isAddressOf } from '../../../src/domain/host/private-address.ts'
 import { addNode, addUser, hearNode, testSecretBox, wantedInstance } from '../../support/accounts.ts'
@@ -63,9 +64,14 @@ describe('the row of an instance that moves', () => {
   }
   const moving = async (uuid: string, nodeId = 'h2') =>
     await tell(uuid, { to: { nodeId, address: '' }, step: 'row' })
-  const move = async (instanceUuid: string, from = 'h1', to = 'h2') => {
+  const move = async (instanceUuid: string, from = 'h1', to = 'h2', volumeUuid?: string) => {
     await moving(instanceUuid, to)
-    const outcome = await moveRow(database, { instanceUuid, from, to })
+    const outcome = await moveRow(database, {
+      instanceUuid,
+      from,
+      to,
+      ...(volumeUuid !== undefined && { volumeUuid }),
+    })
     assert.ok(outcome.ok, JSON.stringify(outcome))
     return outcome.value
   }
@@ -162,7 +168,97 @@ describe('the row of an instance that moves', () => {
     assert.equal(seatIp, null)
   })
 
-  it('stays if the new host is lost, cordoned, unknown or full, or if it is deleted or has a volume', async () => {
+  describe('with a volume', () => {
+    let uuid: string
+    let volumeUuid: string
+    const volume = async () =>
+      await database.db
+        .selectFrom('volumes')
+        .selectAll()
+        .where('uuid', '=', volumeUuid)
+        .executeTakeFirstOrThrow()
+    const hosts = async () => [(await rowOf(uuid)).nodeId, (await volume()).nodeId]
+    const change = async (values: object) =>
+      await database.db.updateTable('volumes').set(values).where('uuid', '=', volumeUuid).execute()
+    beforeEach(async () => {
+      uuid = await make('h1', { name: 'kept', volume: { made: { sizeMb: 64 }, mount } })
+      volumeUuid = (await rowOf(uuid)).volumeUuid ?? ''
+      await change({ phase: 'ready', made: true })
+    })
+
+    it('is on its new host in one write with it, and starts there', async () => {
+      const plan = await planMove(database, await rowOf(uuid), 'h2')
+      assert.deepEqual(plan.ok && plan.volume, { uuid: volumeUuid, sizeMb: 64 })
+      assert.equal(await move(uuid, 'h1', 'h2', volumeUuid), undefined)
+      assert.deepEqual(await hosts(), ['h2', 'h2'])
+      assert.equal(await move(uuid, 'h1', 'h2', volumeUuid), undefined)
+      const spec = await loadLaunchSpec({ database, secretBox: testSecretBox }, { nodeId: 'h2', uuid })
+      assert.equal(spec?.volume?.uuid, volumeUuid)
+      assert.deepEqual(await volumesOfNode(database, 'h1'), [])
+      assert.deepEqual(await volumesOfNode(database, 'h2'), [volumeUuid])
+    })
+
+    it('stays with it if another volume was fetched than it has, or none', async () => {
+      const other = '00000000-0000-4000-8000-00000000000e'
+      for (const wrong of [undefined, other])
+        assert.equal(
+          await move(uuid, 'h1', 'h2', wrong),
+          'another volume was attached after its move was asked for',
+        )
+      assert.ok((await detachVolume(database, { userUuid: user.uuid, volumeUuid })).ok)
+      assert.equal(
+        await move(uuid, 'h1', 'h2', volumeUuid),
+        'its volume was detached after its move was asked for',
+      )
+      assert.deepEqual(await hosts(), ['h1', 'h1'])
+    })
+
+    it('stays with it unless it is ready, on the same host, and has room at the new one', async () => {
+      const refused = async () => {
+        const plan = await planMove(database, await rowOf(uuid), 'h2')
+        assert.ok(!plan.ok)
+        assert.equal(await move(uuid, 'h1', 'h2', volumeUuid), plan.why)
+        assert.equal((await rowOf(uuid)).nodeId, 'h1')
+        return plan.why
+      }
+      const { name } = await volume()
+      for (const phase of ['busy', 'error', 'initializing']) {
+        await change({ phase })
+        assert.equal(await refused(), `its volume ${name} is ${phase} and not ready`)
+      }
+      await change({ phase: 'ready', nodeId: 'h2' })
+      assert.equal(await refused(), `its volume ${name} is on host h2`)
+      await change({ nodeId: 'h1', deletedAt: new Date() })
+      assert.equal(await refused(), `its volume ${name} is being deleted`)
+      await change({ deletedAt: null })
+      await update('h2', { volumeMb: 63 })
+      assert.equal(await refused(), 'its volume needs 64 MB, and host h2 has 63 MB left for volumes')
+    })
+
+    it('stays beside the instance that takes its volume over in a rollout, and that one beside it', async () => {
+      const next = await make('h1', { name: 'next' })
+      await database.db.updateTable('instances').set({ replaces: uuid }).where('uuid', '=', next).execute()
+      const why = (name: string) =>
+        `a rollout may give the volume to or from ${name}, which has to be on the same host`
+      assert.equal(await move(uuid, 'h1', 'h2', volumeUuid), why('next'))
+      assert.equal(await move(next), why('kept'))
+      const plans = await Promise.all(
+        [uuid, next].map(async (one) => planMove(database, await rowOf(one), 'h2')),
+      )
+      assert.deepEqual(
+        plans.map((plan) => !plan.ok && plan.why),
+        [why('next'), why('kept')],
+      )
+      await database.db
+        .updateTable('instances')
+        .set({ deletedAt: new Date() })
+        .where('uuid', '=', next)
+        .execute()
+      assert.equal(await move(uuid, 'h1', 'h2', volumeUuid), undefined)
+    })
+  })
+
+  it('stays if the new host is lost, cordoned, unknown or full, or if it is deleted', async () => {
     const uuid = await make('h1')
     assert.equal(await move(uuid, 'h1', 'nowhere'), 'host nowhere takes nothing new any more')
     await setUse(database, 'h2', HostUse.Cordoned)
@@ -172,8 +268,6 @@ describe('the row of an instance that moves', () => {
     assert.equal(await move(uuid), 'host h2 takes nothing new any more')
     await update('h2', { lostAt: null })
     assert.equal(await move(uuid, 'h3'), 'it is on host h1 by now')
-    const kept = await make('h1', { name: 'kept', volume: { made: { sizeMb: 64 }, mount } })
-    assert.equal(await move(kept), 'it has a volume by now, and volumes do not move')
     const running = await make('h1', { name: 'running', memoryMb: 256 })
     await database.db.updateTable('instances').set({ state: 'running' }).where('uuid', '=', running).execute()
     await update('h2', { memoryMb: 200 })

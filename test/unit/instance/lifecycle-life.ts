@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { ExitCause } from '../../../src/domain/instance/exit-report.ts'
 import type { ConfigurationChange } from '../../../src/domain/instance/configuration.ts'
 import type { ExitReport } from '../../../src/domain/instance/exit-report.ts'
+import type { MovedVolume } from '../../../src/domain/instance/host-work.ts'
 import { decide, newLifecycle } from '../../../src/domain/instance/lifecycle.ts'
 import { EventKind } from '../../../src/domain/instance/lifecycle-state.ts'
 import type {
@@ -118,10 +119,11 @@ export const hostLost = (stays = false, loss = 1, nodeId = 'h1'): LifecycleEvent
 export const placed = (nodeId = 'h2'): LifecycleEvent => ({ kind: EventKind.Placed, nodeId })
 const movePlace = (nodeId: string) => ({ nodeId, address: `10.${nodeId.slice(1)}.0.1` })
 /** A move from h1. The other events of it name it by the time when it was asked for. */
-export const moveTo = (nodeId = 'h2'): LifecycleEvent => ({
+export const moveTo = (nodeId = 'h2', volume?: MovedVolume): LifecycleEvent => ({
   kind: EventKind.Move,
   from: movePlace('h1'),
   to: movePlace(nodeId),
+  ...(volume !== undefined && { volume }),
 })
 export const held = (atMs: number): LifecycleEvent => ({ kind: EventKind.Held, atMs, port: 40_000 })
 export const fetched = (atMs: number, withoutMemory?: string): LifecycleEvent => ({

@@ -108,6 +108,32 @@ describe('an instance that moves to another host', () => {
     assert.deepEqual(after(fresh, [6, moved()]).move, undefined)
   })
 
+  it('is held, fetched and written with its volume, also if it never ran', () => {
+    const volume = { uuid: 'v', sizeMb: 64 }
+    const ordered = after(running(), [5, moveTo('h2', volume)])
+    assert.deepEqual([ordered.order?.hold, ordered.order?.volume], [h2, volume])
+    assert.deepEqual({ ...work(ordered) }['volume'], volume)
+    const fresh = after(created(), [5, moveTo('h2', volume)])
+    assert.deepEqual(work(fresh), { kind: 'hold', atMs: 5, held: 0, to: h2, volume })
+    const fetching = after(fresh, [6, held(5)])
+    const from = { ...h1, port: 40_000 }
+    assert.deepEqual(work(fetching), { kind: 'fetch', atMs: 5, held: 0, from, volume, at: 'h2' })
+    const writing = after(fetching, [7, fetched(5)])
+    assert.deepEqual(effectsOf(writing).moveRow?.volume, volume)
+    assert.deepEqual(work(after(writing, [8, moved()])), { kind: 'take', atMs: 5 })
+    assert.deepEqual(work(after(writing, [8, moveFailed(5)])), { kind: 'release', atMs: 5 })
+    assert.equal(work(after(fetching, [7, remove]))?.kind, 'remove', 'its old host holds it')
+  })
+
+  it('waits for its old host with a volume if that is lost before the row was written', () => {
+    const volume = { uuid: 'v', sizeMb: 64 }
+    const fetching = after(asleep(), [2_000, moveTo('h2', volume)], [2_001, held(2_000)])
+    const lost = after(fetching, [2_002, hostLost(true)])
+    assert.deepEqual([effectsOf(lost).place, work(lost)?.kind], [undefined, 'fetch'])
+    const failed = after(lost, [2_003, moveFailed(2_000)])
+    assert.deepEqual([work(failed), failed.nodeId], [{ kind: 'release', atMs: 2_000 }, undefined])
+  })
+
   it('waits while it starts, drains or stops, and for the orders that are out', () => {
     const waits = [
       after(created(), [0, start], [1, moveTo()]),

@@ -15,6 +15,7 @@ const events = {
   repaired: { kind: 'repaired' },
   'repair-failed': { kind: 'repair-failed', reason: 'beyond mending' },
   'repair-not-begun': { kind: 'repair-not-begun' },
+  moved: { kind: 'moved', nodeId: 'h2' },
   delete: { kind: 'delete' },
   removed: { kind: 'removed' },
 } satisfies Record<VolumeEventKind, VolumeLifeEvent>
@@ -97,6 +98,16 @@ describe("a volume's life", () => {
         'error after damage': undefined,
       } satisfies Record<Where, VolumeWork | undefined>,
     )
+  })
+
+  it('has the new host once it has moved there, whatever it was at, and goes on with the same work', () => {
+    for (const life of Object.values(lives)) {
+      const there = decideVolume(life, events.moved)
+      assert.deepEqual(there, { ...life, nodeId: 'h2' })
+      assert.equal(volumeWork(there), volumeWork(life))
+      const deleting = decideVolume(decideVolume(life, events.delete), events.moved)
+      assert.deepEqual([deleting.nodeId, volumeWork(deleting)], ['h2', VolumeWork.Remove])
+    }
   })
 
   const anyLife = fc.array(fc.constantFrom(...kinds), { maxLength: 30 })
