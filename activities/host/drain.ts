@@ -89,7 +89,11 @@ async function tryToMove(deps: DrainDeps, row: InstanceRow, signal: AbortSignal)
   if (!plan.ok) return { why: plan.why }
   const { from, to, volume } = plan
   const requestId = `drain/${row.uuid}/${Date.now()}`
-  const { revision } = await instances.move(workflowSettings(row), { from, to, ...(volume && { volume }) }, requestId)
+  const { revision } = await instances.move(
+    workflowSettings(row),
+    { from, to, ...(volume && { volume }) },
+    requestId,
+  )
   return await outcomeOf(deps, { row, revision }, signal)
 }
 

@@ -84,7 +84,10 @@ export class LiveAgent {
       images: own(new FakeImages()),
       volumes: own(new FakeVolumes()),
       volumeEvents: own({ tell: async () => await Promise.resolve('taken' as const) }),
-      launches: own({ launchSpec: async () => await this.#launchSpec() }),
+      launches: own({
+        launchSpec: async () => await this.#launchSpec(),
+        ownVolumes: async () => await Promise.resolve([]),
+      }),
       store: own(disk.store()),
       disk: endlessDisk,
       transfers: own(noTransfers),

@@ -175,7 +175,13 @@ async function hold(work: WorkOf<'hold'>, at: HostAddress): Promise<readonly Lif
   const host = hostFor(work, at, { startToCloseTimeout: longestHoldMs, retry: forOneMove })
   const { atMs, held: boot, permit, to, volume } = work
   const { instanceUuid } = at
-  const called = { instanceUuid, boot, ...(permit !== undefined && { permit }), ...(volume && { volume }), to }
+  const called = {
+    instanceUuid,
+    boot,
+    ...(permit !== undefined && { permit }),
+    ...(volume && { volume }),
+    to,
+  }
   const result = await host.holdInstance(called)
   if (!result.held) return [{ kind: EventKind.MoveFailed, atMs, why: notHeld }]
   return [{ kind: EventKind.Held, atMs, port: result.port }]

@@ -3,7 +3,13 @@ import { requestError } from '../../contract/errors.ts'
 import { idTakenText, isReportable, removedText } from '../../domain/host/api-protocol.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import { wires } from '../../domain/protocols.ts'
-import { imagesInUse, instancesOfNode, isPlacedOn, loadLaunchSpec } from '../../db/host/instances.ts'
+import {
+  imagesInUse,
+  instancesOfNode,
+  isPlacedOn,
+  loadLaunchSpec,
+  volumesOfNode,
+} from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
 import { isRemovedAsLost } from '../../db/host/loss.ts'
 import { KnownAgents } from '../../db/host/known-agents.ts'
@@ -57,6 +63,11 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
   router.get('/instances', joined, spoken, async (ctx) => {
     ctx.state.route = 'internal.instances'
     ctx.body = { instances: await instancesOfNode(deps.database, nodeId(ctx.params['node'])) }
+  })
+
+  router.get('/volumes', joined, spoken, async (ctx) => {
+    ctx.state.route = 'internal.volumes'
+    ctx.body = { volumes: await volumesOfNode(deps.database, nodeId(ctx.params['node'])) }
   })
 
   router.get('/instances/:uuid/launch', joined, spoken, async (ctx) => {

@@ -20,6 +20,8 @@ import type { VolumeMount } from '../volume/state.ts'
  *   GET  /instances                         -> { instances: NodeInstance[] }, to delete instances that are not theirs any more
  *                                           and to report theirs that they have lost
  *   GET  /instances/<uuid>/launch           -> LaunchSpec
+ *   GET  /volumes                           -> { volumes: string[] }, the UUIDs of theirs. What is not among them after a move is
+ *                                           another host's
  *   POST /registry-token  { repository }    -> { token }, to pull that repository
  *   POST /reports  HostReport               -> { taken }: false if the workflow does not exist any more, or if hosts do not report
  *                                           events of this kind; the host does not report the event again

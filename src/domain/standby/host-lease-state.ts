@@ -1,5 +1,5 @@
 import { LeasePhase } from './host-lease-phase.ts'
-import type { HostFailure, MovePlace, StandByRefusal } from '../instance/host-work.ts'
+import type { HostFailure, MovedVolume, MovePlace, StandByRefusal } from '../instance/host-work.ts'
 import type { HeldShare, LeaseTerms, OpenRefusal, ShareChange } from './lease-protocol.ts'
 import { noScaleToZero } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
@@ -46,6 +46,7 @@ export interface StandByOrder {
   readonly drainMs?: number
   /** Present if the instance moves to that host: it is held as soon as it sleeps. */
   readonly hold?: MovePlace
+  readonly volume?: MovedVolume
 }
 
 /** Plain JSON: simulations copy and compare it. */

@@ -33,6 +33,8 @@ export interface AgentPorts {
 /** The source of launch specs. Throws `HostStartError` if the API does not give one. */
 export interface LaunchSource {
   launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec>
+  /** The volumes whose rows name this host. Throws if the API does not tell. */
+  ownVolumes(): Promise<readonly string[]>
 }
 
 /**

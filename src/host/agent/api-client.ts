@@ -88,6 +88,13 @@ export class ApiClient implements LaunchSource {
     return instances
   }
 
+  /** An API of an earlier version does not tell this, so this throws. */
+  async ownVolumes(): Promise<readonly string[]> {
+    const { volumes } = await this.#ask<{ volumes: readonly string[] }>('GET', '/volumes', {})
+    if (!Array.isArray(volumes)) throw new ApiError('the API answered without a list of volumes', {})
+    return volumes
+  }
+
   /** Reports an event of an instance or a volume. Returns false if its workflow does not exist any more. */
   async tell(report: HostReport): Promise<boolean> {
     const { taken } = await this.#ask<{ taken: boolean }>('POST', '/reports', { body: report })

@@ -57,13 +57,39 @@ export class GarbageSweep {
       if (isListed) this.#missingSinceMs.delete(instanceUuid)
       const isGarbage = isLost || (!isListed && (await this.#isOld(instanceUuid)))
       if (isGarbage && !(await this.#mayStillCome(instanceUuid, silent))) {
+        if (!(await this.#letVolumeGo(instanceUuid))) continue
         this.#ports.log.info({ instance: instanceUuid, isListed }, 'an instance is removed from this host')
         await this.#agent.clear({ instanceUuid })
         this.#missingSinceMs.delete(instanceUuid)
         removed.push(instanceUuid)
       }
     }
+    await this.#settleArrivals()
     return removed
+  }
+
+  /**
+   * Overwrites the volume of an instance that moved away. False if nobody can say now whether it is this
+   * host's: the instance is held on until then, so nothing uses the volume.
+   */
+  async #letVolumeGo(instanceUuid: string): Promise<boolean> {
+    const entry = this.#agent.entries.get(instanceUuid)
+    try {
+      if (entry !== undefined) await this.#agent.moves.volumes.letGo(entry, 'supposed')
+      return true
+    } catch (error) {
+      this.#ports.log.warn(
+        { instance: instanceUuid, err: error },
+        'a volume that moved away could not be overwritten yet',
+      )
+      return false
+    }
+  }
+
+  async #settleArrivals(): Promise<void> {
+    await this.#agent.moves.settleArrivals().catch((error: unknown) => {
+      this.#ports.log.warn({ err: error }, 'what arrived of volumes could not be settled yet')
+    })
   }
 
   /** Whether it may be woken here, and has no volume. */

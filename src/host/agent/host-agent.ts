@@ -134,7 +134,7 @@ export class HostAgent {
       return done
     }
     if (this.#halting) return { slept: false, reason: StandByRefusal.NotRunning }
-    if (order.hold !== undefined) this.moves.requireMovable(entry)
+    if (order.hold !== undefined) this.moves.requireMovable(entry, order.volume)
     const peerPackets =
       entry.record === undefined ? undefined : await this.#ports.network.peerPackets(entry.record.nic)
     return await new Promise((resolve) => {

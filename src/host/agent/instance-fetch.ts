@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { HostFailure } from '../../domain/instance/host-work.ts'
-import type { FetchResult, MoveActivities } from '../../domain/instance/host-work.ts'
+import type { FetchResult, MoveActivities, MovedVolume } from '../../domain/instance/host-work.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import { keptFiles, understands, wires } from '../../domain/protocols.ts'
 import { DiskFullError } from '../disk-room.ts'
@@ -14,7 +14,7 @@ import { memoryWaits, permitOf, runs, withoutMemory } from '../instance/record.t
 import type { InstanceRecord, Move } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 import { recoveredHostLease } from '../leases/recovered-lease.ts'
-import { excessOf, isSnapshotFile } from '../moves/held-copy.ts'
+import { excessOf, isSnapshotFile, volumeFileName } from '../moves/held-copy.ts'
 import type { HeldCopy, HeldFile } from '../moves/held-copy.ts'
 import { fingerprint } from '../moves/root-disk.ts'
 import { shortened, TransferError } from '../moves/transfers.ts'
@@ -32,10 +32,13 @@ interface Fetched {
  * Fetches one instance from the host that holds it:
  *
  *   what it has -> its image, and whether the memory fits -> room on the disk -> its files, beside the instances
- *     -> one rename makes it an instance of this host, which is held
+ *     -> its volume, beside the volumes -> one rename makes it an instance of this host, which is held
  *
  * Before the rename, nothing of it is here. A new agent deletes what was fetched in part, and a repeat
  * begins again. After it, a repeat finds the instance. `signal` ends the work at any time.
+ *
+ * A volume that was fetched can not be used by anybody before the instance is taken. Whether the row names this
+ * host is asked of the API before a copy that is here is dropped: it may be the only one by now.
  */
 export class InstanceFetch {
   readonly #ports: AgentPorts
@@ -79,18 +82,28 @@ export class InstanceFetch {
     // What this host holds is the only copy.
     if (known?.role === 'old') throw new HostStartError(HostFailure.BootFailed, ownHold, { final: true })
     if (known?.role === 'new' && known.holdUuid === copy.holdUuid) return known.fetched
+    const { volume } = input
+    if (volume !== undefined) await this.#requireElsewhere(volume)
     if (this.#entries.has(instanceUuid)) await this.#clear(instanceUuid)
     const fetched = await this.#prepare(copy, signal)
     const isKept = fetched.result.memory === 'kept'
     const files = copy.files.filter((file) => isKept || !isSnapshotFile(file))
-    await this.#copyFiles(input, files, signal)
-    await this.#requireSameHold(copy, input, signal)
-    const move = { role: 'new', from, holdUuid: copy.holdUuid, fetched: fetched.result } as const
+    const result = { ...fetched.result, ...(volume !== undefined && { volumeUuid: volume.uuid }) }
+    const move = { role: 'new', from, holdUuid: copy.holdUuid, fetched: result } as const
     const record = arrivedRecord(copy.record, { hostBootId: this.#ports.hostBootId, move })
-    signal.throwIfAborted()
+    await this.#copyFiles(input, files, signal)
+    try {
+      if (volume !== undefined) await this.#copyVolume(input, volume, signal)
+      await this.#requireSameHold(copy, input, signal)
+      signal.throwIfAborted()
+    } catch (error) {
+      await this.#dropArrival(input)
+      throw error
+    }
+    if (volume !== undefined) await this.#ports.volumes.finishArrival(volume.uuid, instanceUuid)
     await this.#ports.store.finishArrival(record, fetched.launch)
     this.#admit(record, fetched.launch)
-    return fetched.result
+    return result
   }
 
   /** The instance is this host's already, and a late attempt finds it as it is. */
@@ -99,7 +112,9 @@ export class InstanceFetch {
     if (record === undefined || record.move !== undefined || record.boot < boot) return undefined
     if (runs(record) || job !== undefined)
       throw new HostStartError(HostFailure.BootFailed, 'the instance runs on this host', { final: true })
-    return { memory: memoryWaits(record) ? 'kept' : 'none' }
+    const { volume } = record
+    const memory = memoryWaits(record) ? 'kept' : 'none'
+    return { memory, ...(volume !== undefined && { volumeUuid: volume.uuid }) }
   }
 
   /** Makes the image ready, so that the wake is fast, and decides about the memory before it is fetched. */
@@ -119,8 +134,9 @@ export class InstanceFetch {
     const launch = { spec, image }
     if (memory === undefined) return { result: { memory: 'none' }, launch }
     const { ip, mac } = record.nic
-    const { memoryMb, vcpus } = spec
-    const misfit = vmm.snapshots.misfitOf(memory, { memoryMb, vcpus, image, nic: { ip, mac } })
+    const { memoryMb, vcpus, volume } = spec
+    const shape = { memoryMb, vcpus, image, nic: { ip, mac }, ...(volume && { volume }) }
+    const misfit = vmm.snapshots.misfitOf(memory, shape)
     const isSameDisk = (await fingerprint(image)) === memory.rootDisk
     const why = misfit ?? (isSameDisk ? undefined : 'the image was unpacked in another way there')
     return {
@@ -151,6 +167,34 @@ export class InstanceFetch {
     }
     const ms = Math.round(performance.now() - began)
     log.info({ instance, from: from.nodeId, bytes, compressedBytes, ms }, 'an instance was fetched')
+  }
+
+  /**
+   * Throws if the row names this host, so that this is an old order. What is here of the volume may be the
+   * only copy then.
+   */
+  async #requireElsewhere({ uuid }: MovedVolume): Promise<void> {
+    if (!(await this.#ports.launches.ownVolumes()).includes(uuid)) return
+    throw new HostStartError(HostFailure.BootFailed, ownVolume, { final: true })
+  }
+
+  async #copyVolume({ instanceUuid, from }: FetchInput, volume: MovedVolume, signal: AbortSignal) {
+    const { volumes, log } = this.#ports
+    const { uuid, sizeMb } = volume
+    const began = performance.now()
+    const path = await volumes.beginArrival(volume)
+    const file = { name: volumeFileName, bytes: sizeMb * mebibyte }
+    const wanted = { from, instanceUuid, file, path, isMade: true } as const
+    const { bytes, compressedBytes } = await this.#transfers.fetchFile(wanted, signal)
+    const ms = Math.round(performance.now() - began)
+    log.info({ volume: uuid, from: from.nodeId, bytes, compressedBytes, ms }, 'a volume was fetched')
+  }
+
+  /** A failure here leaves something that the next fetch or the next agent deletes. */
+  async #dropArrival({ instanceUuid, volume }: FetchInput): Promise<void> {
+    const { store, volumes } = this.#ports
+    await store.dropArrival(instanceUuid).catch(() => undefined)
+    if (volume !== undefined) await volumes.dropArrival(volume.uuid).catch(() => undefined)
   }
 
   /** If the instance ran or changed while its files were read, they may not belong together. */
@@ -190,10 +234,13 @@ function asToldShortly(error: unknown): unknown {
   return error
 }
 
+const mebibyte = 1024 * 1024
+const ownVolume = 'the volume of the instance is on this host already'
 const ownHold = 'this host holds the instance for a move to another one'
 
 /** Throws if the copy is not of the instance as its workflow knows it, or is larger than it can be. */
-export function requireFit(copy: HeldCopy, { instanceUuid, boot, permit, from }: FetchInput): void {
+export function requireFit(copy: HeldCopy, input: FetchInput): void {
+  const { instanceUuid, boot, permit, from, volume } = input
   if (!isCopy(copy)) throw unusable(from, 'it is no copy of an instance')
   const { record, spec } = copy
   const isKnown =
@@ -201,10 +248,16 @@ export function requireFit(copy: HeldCopy, { instanceUuid, boot, permit, from }:
   const isOf = record.instanceUuid === instanceUuid && permitOf(record) === permit
   const slept = permit === undefined ? record.boot : record.standby?.boot
   const isBoot = permit === undefined ? record.boot <= boot : slept === boot
-  const isPlain = spec === undefined || (spec.uuid === instanceUuid && spec.volume === undefined)
+  const isPlain = spec === undefined || (spec.uuid === instanceUuid && spec.volume?.uuid === volume?.uuid)
   const excess = isOf && isBoot && isPlain ? excessOf(copy) : 'it is not what was ordered to move'
   if (!isKnown) throw unusable(from, 'it is of another version')
+  if (!isSameVolume(copy, input)) throw unusable(from, 'it has another volume, or none')
   if (excess !== undefined) throw unusable(from, excess)
+}
+
+function isSameVolume({ volume: told }: HeldCopy, { volume }: FetchInput): boolean {
+  if (told === undefined || volume === undefined) return told === volume
+  return told.uuid === volume.uuid && told.bytes === volume.sizeMb * mebibyte
 }
 
 function unusable({ nodeId }: FetchInput['from'], why: string): TransferError {

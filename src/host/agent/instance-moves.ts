@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import { HostFailure } from '../../domain/instance/host-work.ts'
-import type { FetchResult, MoveActivities, MovePlace } from '../../domain/instance/host-work.ts'
+import type { FetchResult, MoveActivities, MovedVolume } from '../../domain/instance/host-work.ts'
 import { Semaphore } from '../../primitives/semaphore.ts'
 import type { BootEnd } from '../instance/boot-end.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
@@ -18,19 +17,22 @@ import {
   released,
   runs,
   withoutMemory,
+  withVolume,
 } from '../instance/record.ts'
 import type { InstanceRecord, Move } from '../instance/record.ts'
 import { RemovedHere } from '../instance/removed-here.ts'
 import type { HostLeases } from '../leases/host-leases.ts'
 import type { StandbyWork } from '../leases/standby-work.ts'
-import { readHeldCopy } from '../moves/held-files.ts'
 import { transfersAtOnce } from '../moves/transfer-server.ts'
 import type { HeldSource, Transfers } from '../moves/transfers.ts'
+import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { ownLaunch } from './own-launch.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { InstanceFetch } from './instance-fetch.ts'
 import type { FetchInput } from './instance-fetch.ts'
+import { heldSource } from './held-source.ts'
+import { MovingVolumes } from './moving-volumes.ts'
 
 type HoldInput = Parameters<MoveActivities['holdInstance']>[0]
 
@@ -49,11 +51,12 @@ interface FetchJob {
  * A host's side of moves, as the old host and as the new one; see `MoveActivities`. That an instance is
  * held is in its record (`move`), so a new agent goes on with it:
  *
- *   old host   hold: record with `move` -> the new host may fetch            release, start, stop: record without it
- *   new host   fetch: see `InstanceFetch`; the record has `move`             take, start, stop: launch copy -> record without it
+ *   old host   hold: volume -> record with `move` -> the new host may fetch  release, start, stop: record without it
+ *   new host   fetch: see `InstanceFetch`; the record has `move`             take, start, stop: launch copy, volume -> record without it
  *
  * When the record at the new host has no `move` any more, the old host is told, and deletes what it has. If
- * it does not hear of that, its garbage sweep does it.
+ * it does not hear of that, its garbage sweep does it. A volume is overwritten, but only after the API has
+ * said that its row names another host: no host's word is enough for that.
  */
 export class InstanceMoves {
   readonly #ports: AgentPorts
@@ -61,6 +64,8 @@ export class InstanceMoves {
   readonly #leases: HostLeases
   readonly #end: BootEnd
   readonly #standby: StandbyWork
+  readonly volumes: MovingVolumes
+  readonly #source: HeldSource
   readonly #entry: (instanceUuid: string) => InstanceEntry
   readonly #clear: (instanceUuid: string) => Promise<void>
   readonly #fetches = new Map<string, FetchJob>()
@@ -76,6 +81,7 @@ export class InstanceMoves {
     readonly leases: HostLeases
     readonly end: BootEnd
     readonly standby: StandbyWork
+    readonly volumes: HostVolumes
     readonly entry: (instanceUuid: string) => InstanceEntry
     readonly clear: (instanceUuid: string) => Promise<void>
   }) {
@@ -84,6 +90,8 @@ export class InstanceMoves {
     this.#leases = parts.leases
     this.#end = parts.end
     this.#standby = parts.standby
+    this.volumes = new MovingVolumes(parts)
+    this.#source = heldSource({ ...parts, volumes: this.volumes, gone: this.#gone })
     this.#entry = parts.entry
     this.#clear = parts.clear
   }
@@ -109,6 +117,7 @@ export class InstanceMoves {
       const { record } = entry
       if (record?.move?.role !== 'old') return
       await entry.save(released(record), { durable: true })
+      await this.volumes.release(entry)
       this.#leases.tell(entry, { kind: 'release' })
       this.#over(entry.instanceUuid, record.move)
     })
@@ -160,6 +169,7 @@ export class InstanceMoves {
       const move = await this.#claim(entry, AbortSignal.timeout(specLimitMs))
       if (move === undefined) return
       if (permitOf(entry.record) !== undefined) await this.#end.rest(entry)
+      await this.volumes.release(entry)
       this.#leases.tell(entry, { kind: 'release' })
       this.#over(instanceUuid, move)
     })
@@ -183,7 +193,9 @@ export class InstanceMoves {
       )
     })
     const { record } = entry
-    if (record?.move !== undefined) await entry.save(released(record), { durable: true })
+    if (record?.move === undefined) return
+    await entry.save(released(record), { durable: true })
+    await this.volumes.release(entry)
   }
 
   /** An order to stand by without a hold ends the one that an earlier order made. */
@@ -213,17 +225,24 @@ export class InstanceMoves {
     this.#gone.delete(instanceUuid)
   }
 
+  /** Settles what arrived of volumes for which no instance waits here. */
+  async settleArrivals(): Promise<void> {
+    await this.volumes.settle(() =>
+      [...this.#fetches.values()].flatMap(({ input }) => input.volume?.uuid ?? []),
+    )
+  }
+
   /** Goes on with the holds that a new agent found in the records. */
   async recover(): Promise<void> {
     await this.#ports.store.dropArrivals()
     if (this.#holds().length > 0) this.#serveAgain()
   }
 
-  /** Throws if the instance can not move from here. */
-  requireMovable({ record, launch }: InstanceEntry): void {
+  /** Throws if the instance can not move from here with this volume. */
+  requireMovable({ record, launch }: InstanceEntry, volume: MovedVolume | undefined): void {
     this.requireMesh()
-    if ((record?.volume ?? launch?.spec.volume) !== undefined)
-      throw new HostStartError(HostFailure.BootFailed, volumeStays, { final: true })
+    if ((record?.volume ?? launch?.spec.volume)?.uuid !== volume?.uuid)
+      throw new HostStartError(HostFailure.BootFailed, otherVolume, { final: true })
   }
 
   /** Throws if this host takes part in no move. */
@@ -235,15 +254,19 @@ export class InstanceMoves {
 
   /** Within `queue`. Nothing wakes the instance from the moment when this has looked at it. */
   async #hold(entry: InstanceEntry, input: HoldInput): Promise<boolean> {
-    const { to, permit } = input
+    const { to, permit, volume } = input
     if (!isAtRest(entry, input)) return false
     const record = entry.record ?? (permit === undefined ? await this.#stub(input) : undefined)
     if (record === undefined || record.move?.role === 'new') return false
-    if (permit !== undefined) this.requireMovable(entry)
-    if (isFor(record.move, to)) return true
+    if (permit !== undefined) this.requireMovable(entry, volume)
+    if (isFor(record.move, input)) {
+      await this.volumes.hold(entry, volume)
+      return true
+    }
     this.#leases.tell(entry, { kind: 'hold' })
-    const move = { role: 'old', to, holdUuid: randomUUID() } as const
+    const move = { role: 'old', to, holdUuid: randomUUID(), ...(volume && { volume }) } as const
     try {
+      await this.volumes.hold(entry, volume)
       await entry.save({ ...record, move }, { durable: true })
     } catch (error) {
       this.#leases.tell(entry, { kind: 'release' })
@@ -276,7 +299,8 @@ export class InstanceMoves {
     const told = await this.#ports.launches.launchSpec(entry.instanceUuid, signal)
     await this.#keepOwnLaunch(entry, entry.record, told)
     const nic = nicOf(told)
-    await entry.save({ ...released(entry.record), nic, imageDigest: digestOf(told) }, { durable: true })
+    const own = { ...released(entry.record), nic, imageDigest: digestOf(told) }
+    await entry.save(withVolume(own, await this.volumes.take(entry, told)), { durable: true })
     return move
   }
 
@@ -336,42 +360,9 @@ export class InstanceMoves {
       this.#ports.log.warn({ err: error }, 'what hosts may fetch from this one could not be set')
     })
   }
-
-  readonly #source: HeldSource = {
-    copyFor: async (instanceUuid, address) => {
-      const entry = this.#heldFor(instanceUuid, address)
-      return await entry?.queue.run(async () => {
-        const { record } = entry
-        if (record?.move?.role !== 'old' || this.#heldFor(instanceUuid, address) !== entry) return undefined
-        const { store, vmm } = this.#ports
-        const { holdUuid } = record.move
-        entry.launch ??= await store.loadLaunch(instanceUuid)
-        const { launch } = entry
-        return await readHeldCopy({ directory: store.directory(instanceUuid), record, holdUuid, launch, vmm })
-      })
-    },
-    pathFor: (instanceUuid, address, name) =>
-      this.#heldFor(instanceUuid, address) && join(this.#ports.store.directory(instanceUuid), name),
-    taken: async ({ instanceUuid, holdUuid }, address) => {
-      const entry = this.#heldFor(instanceUuid, address)
-      // A start that waits here was ordered by the workflow, which knows better.
-      if (entry?.record?.move?.holdUuid !== holdUuid || entry.job !== undefined) return false
-      this.#gone.add(instanceUuid)
-      await this.#clear(instanceUuid)
-      this.#ports.log.info({ instance: instanceUuid }, 'an instance has moved to another host')
-      return true
-    },
-  }
-
-  #heldFor(instanceUuid: string, address: string): InstanceEntry | undefined {
-    const entry = this.#entries.get(instanceUuid)
-    const { move } = entry?.record ?? {}
-    const isIts = move?.role === 'old' && move.to.address === address && !goesToSleep(entry?.record)
-    return isIts ? entry : undefined
-  }
 }
 
-const volumeStays = 'an instance with a volume can not move yet: its data would stay behind'
+const otherVolume = 'the instance has another volume here than the one that is to move with it'
 
 /** Whether the instance sleeps here with that permit, or is stopped, and nobody starts it. */
 function isAtRest({ record, job, hostLease }: InstanceEntry, { boot, permit }: HoldInput): boolean {
@@ -381,14 +372,16 @@ function isAtRest({ record, job, hostLease }: InstanceEntry, { boot, permit }: H
   return record?.standby?.boot === boot && (phase === LeasePhase.Asleep || phase === LeasePhase.Held)
 }
 
-function isFor(move: Move | undefined, to: MovePlace): boolean {
-  return move?.role === 'old' && move.to.nodeId === to.nodeId && move.to.address === to.address
+function isFor(move: Move | undefined, { to, volume }: HoldInput): boolean {
+  if (move?.role !== 'old' || move.volume?.uuid !== volume?.uuid) return false
+  return move.to.nodeId === to.nodeId && move.to.address === to.address
 }
 
 function isSame(one: FetchInput, other: FetchInput): boolean {
   return (
     one.boot === other.boot &&
     one.permit === other.permit &&
+    one.volume?.uuid === other.volume?.uuid &&
     one.from.address === other.from.address &&
     one.from.port === other.from.port
   )

@@ -25,7 +25,7 @@ import {
   takeSnapshot,
 } from '../vmm/snapshot-files.ts'
 import { VmmError } from '../vmm/vmm.ts'
-import type { SnapshotFit, Vmm, VmName, VmSpec, VmStatus, VmUsage } from '../vmm/vmm.ts'
+import type { SnapshotFit, SnapshotShape, Vmm, VmName, VmSpec, VmStatus, VmUsage } from '../vmm/vmm.ts'
 
 export interface FakeVmmOptions {
   /** The VMs of the machine. Without it the fake has VMs of its own. */
@@ -81,8 +81,8 @@ export class FakeVmm implements Vmm {
   readonly accelerator = 'fake'
   readonly snapshots: SnapshotFit = {
     machine: { processor: 'fake' },
-    misfitOf: ({ snapshotKey }) =>
-      this.#options.unfitSnapshots !== true && snapshotKey === 'fake'
+    misfitOf: ({ snapshotKey }, shape) =>
+      this.#options.unfitSnapshots !== true && snapshotKey === snapshotKeyOf(shape)
         ? undefined
         : 'the processor is another one',
   }
@@ -349,7 +349,7 @@ export class FakeVmm implements Vmm {
   }
 }
 
-function snapshotKeyOf({ volume }: VmSpec): string {
+function snapshotKeyOf({ volume }: Pick<SnapshotShape, 'volume'>): string {
   return volume === undefined ? 'fake' : `fake ${volume.uuid} ${volume.readonly ? 'readonly' : 'writable'}`
 }
 

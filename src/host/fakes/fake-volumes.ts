@@ -1,7 +1,21 @@
+import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { VolumeError } from '../volumes/volumes.ts'
 import type { HeldVolume, VolumeHold, VolumeRoom, Volumes, VolumeSize } from '../volumes/volumes.ts'
 
-type Call = 'make' | 'hold' | 'release' | 'repair' | 'remove'
+type Call =
+  | 'make'
+  | 'hold'
+  | 'release'
+  | 'repair'
+  | 'remove'
+  | 'giveAway'
+  | 'beginArrival'
+  | 'finishArrival'
+  | 'takeArrival'
+  | 'dropArrival'
+
+const mebibyte = 1024 * 1024
 
 export interface FakeVolumesFaults {
   /** The nth call (from 1) of each kind fails, as when a host's disk or tool fails. */
@@ -10,6 +24,8 @@ export interface FakeVolumesFaults {
   readonly hang?: readonly Call[]
   /** What all volumes may promise together. */
   readonly totalMb?: number
+  /** Where the content of volumes is, for tests in which they move. Absent: they have none. */
+  readonly directory?: string
 }
 
 /**
@@ -25,6 +41,11 @@ export class FakeVolumes implements Volumes {
   readonly hopeless = new Set<string>()
   /** Volumes that were made, but whose file is missing now. */
   readonly gone = new Set<string>()
+  /** Volumes that are being fetched, and those that were fetched and wait, with their instances. */
+  readonly arriving = new Map<string, { readonly sizeMb: number }>()
+  readonly waiting = new Map<string, { readonly sizeMb: number; readonly instanceUuid: string }>()
+  /** Volumes whose content was overwritten because another host has them, in order. */
+  readonly overwritten: string[] = []
   readonly calls: string[] = []
   /** Volumes that were checked by `hold`, in order. */
   readonly checked: string[] = []
@@ -46,6 +67,7 @@ export class FakeVolumes implements Volumes {
       )
     }
     this.made.set(uuid, { sizeMb })
+    if (this.#faults.directory !== undefined) this.#makeFile(this.contentOf(uuid), sizeMb)
   }
 
   async hold(hold: VolumeHold, signal?: AbortSignal): Promise<HeldVolume> {
@@ -53,6 +75,7 @@ export class FakeVolumes implements Volumes {
     this.#refuseIfHeld(uuid, instanceUuid)
     await this.#begin('hold', uuid, signal)
     this.#refuseIfHeld(uuid, instanceUuid)
+    this.#take(uuid)
     if (!this.made.has(uuid) || this.gone.has(uuid)) this.#unusable(uuid, 'the file of the volume is gone')
     if (!continues) {
       this.checked.push(uuid)
@@ -77,6 +100,7 @@ export class FakeVolumes implements Volumes {
   async repair(volumeUuid: string, signal?: AbortSignal): Promise<void> {
     this.#refuseIfHeld(volumeUuid)
     await this.#begin('repair', volumeUuid, signal)
+    this.#take(volumeUuid)
     if (!this.made.has(volumeUuid) || this.gone.has(volumeUuid))
       this.#unusable(volumeUuid, 'the file of the volume is gone')
     if (this.hopeless.has(volumeUuid))
@@ -87,7 +111,90 @@ export class FakeVolumes implements Volumes {
   async remove(volumeUuid: string, signal?: AbortSignal): Promise<void> {
     this.#refuseIfHeld(volumeUuid)
     await this.#begin('remove', volumeUuid, signal)
+    this.#take(volumeUuid)
     for (const kept of [this.made, this.damaged, this.hopeless, this.gone]) kept.delete(volumeUuid)
+  }
+
+  /** The file with the content of a volume. */
+  contentOf(uuid: string): string {
+    const { directory } = this.#faults
+    if (directory === undefined) throw new Error('these volumes have no content')
+    return path.join(directory, uuid)
+  }
+
+  async heldFile(volumeUuid: string, instanceUuid: string): Promise<string | undefined> {
+    const isHere = this.#faults.directory !== undefined && this.made.has(volumeUuid)
+    const isHeld = this.held.get(volumeUuid) === instanceUuid
+    return await Promise.resolve(isHere && isHeld ? this.contentOf(volumeUuid) : undefined)
+  }
+
+  async giveAway(volumeUuid: string, instanceUuid: string): Promise<void> {
+    await this.#begin('giveAway', volumeUuid)
+    this.#refuseIfHeld(volumeUuid, instanceUuid)
+    if (this.made.delete(volumeUuid)) this.#overwrite(volumeUuid, this.contentOf(volumeUuid))
+    this.held.delete(volumeUuid)
+  }
+
+  async beginArrival({ uuid, sizeMb }: VolumeSize): Promise<string> {
+    await this.#begin('beginArrival', uuid)
+    if (this.made.has(uuid))
+      throw new VolumeError('VolumeInUse', 'this host has a file of the volume already')
+    this.#drop(uuid)
+    const { totalMb, promisedMb } = this.#room()
+    if (promisedMb + sizeMb > totalMb)
+      throw new VolumeError('HostFull', 'the host has no room for the volume')
+    this.arriving.set(uuid, { sizeMb })
+    const file = arrivalOf(this.contentOf(uuid))
+    this.#makeFile(file, sizeMb)
+    return file
+  }
+
+  async finishArrival(uuid: string, instanceUuid: string): Promise<void> {
+    await this.#begin('finishArrival', uuid)
+    const arriving = this.arriving.get(uuid)
+    if (arriving === undefined) throw new Error('nothing arrives')
+    this.arriving.delete(uuid)
+    this.waiting.set(uuid, { ...arriving, instanceUuid })
+  }
+
+  async arrived(): Promise<readonly string[]> {
+    return await Promise.resolve([...this.waiting.keys()])
+  }
+
+  async takeArrival(uuid: string, { isHeld = false } = {}): Promise<void> {
+    await this.#begin('takeArrival', uuid)
+    const instanceUuid = this.#take(uuid)
+    if (isHeld && instanceUuid !== undefined) this.held.set(uuid, instanceUuid)
+  }
+
+  async dropArrival(uuid: string): Promise<void> {
+    await this.#begin('dropArrival', uuid)
+    this.#drop(uuid)
+  }
+
+  #take(uuid: string): string | undefined {
+    const arrived = this.waiting.get(uuid)
+    if (arrived === undefined) return undefined
+    renameSync(arrivalOf(this.contentOf(uuid)), this.contentOf(uuid))
+    this.waiting.delete(uuid)
+    this.made.set(uuid, { sizeMb: arrived.sizeMb })
+    return arrived.instanceUuid
+  }
+
+  #drop(uuid: string): void {
+    const isHere = [this.arriving, this.waiting].map((some) => some.delete(uuid)).includes(true)
+    if (isHere) this.#overwrite(uuid, arrivalOf(this.contentOf(uuid)))
+  }
+
+  #overwrite(uuid: string, file: string): void {
+    rmSync(file, { force: true })
+    this.overwritten.push(uuid)
+  }
+
+  #makeFile(file: string, sizeMb: number): void {
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, '')
+    truncateSync(file, sizeMb * mebibyte)
   }
 
   async room(): Promise<VolumeRoom> {
@@ -97,7 +204,8 @@ export class FakeVolumes implements Volumes {
   #room(): VolumeRoom {
     const totalMb = this.#faults.totalMb ?? 1_048_576
     let promisedMb = 0
-    for (const { sizeMb } of this.made.values()) promisedMb += sizeMb
+    for (const some of [this.made, this.arriving, this.waiting])
+      for (const { sizeMb } of some.values()) promisedMb += sizeMb
     return { volumes: this.made.size, totalMb, promisedMb, freeMb: totalMb, diskMb: totalMb }
   }
 
@@ -120,6 +228,10 @@ export class FakeVolumes implements Volumes {
     this.held.delete(uuid)
     throw new VolumeError('VolumeUnusable', reason)
   }
+}
+
+function arrivalOf(content: string): string {
+  return `${content}.arriving`
 }
 
 async function untilAborted(signal: AbortSignal | undefined): Promise<never> {

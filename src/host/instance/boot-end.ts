@@ -5,7 +5,7 @@ import type { AgentPorts } from '../agent/agent-ports.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { InstanceEntry } from './entry.ts'
 import type { HostLeases } from '../leases/host-leases.ts'
-import { goesToSleep, permitOf, released, runs, withStart } from './record.ts'
+import { goesToSleep, permitOf, released, runs, volumeMoves, withStart } from './record.ts'
 import type { InstanceRecord } from './record.ts'
 import { StalledVms } from './stalled-vms.ts'
 import { sampleUsage } from './usage-sample.ts'
@@ -200,7 +200,9 @@ export class BootEnd {
       record.move?.role === 'new'
         ? undefined
         : network.detach(record.nic).catch(this.#unable(record, 'address')),
-      this.#volumes.release(record.instanceUuid).catch(this.#unable(record, 'volume')),
+      volumeMoves(entry.record)
+        ? undefined
+        : this.#volumes.release(record.instanceUuid).catch(this.#unable(record, 'volume')),
       store.dropLaunch(record.instanceUuid).catch(this.#unable(record, 'copy of the launch spec')),
       this.#forget(record),
     ])

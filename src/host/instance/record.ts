@@ -6,6 +6,7 @@ import type { Usage, Wakes } from '../../domain/instance/usage.ts'
 import type {
   FetchResult,
   HostFailure,
+  MovedVolume,
   MovePlace,
   StandByResult,
   StartResult,
@@ -104,12 +105,20 @@ export interface Standby {
  */
 export type Move =
   /** It moves from here. At `port` this host lets the new one fetch it. */
-  | { readonly role: 'old'; readonly to: MovePlace; readonly holdUuid: string; readonly port?: number }
+  | {
+      readonly role: 'old'
+      readonly to: MovePlace
+      readonly holdUuid: string
+      readonly port?: number
+      /** The volume that moves with it. This host holds it, too. */
+      readonly volume?: MovedVolume
+    }
   /** It was fetched. Whether it is this host's is not known yet. */
   | {
       readonly role: 'new'
       readonly from: MoveSource
       readonly holdUuid: string
+      /** Its volume waits beside the others, and nobody can use it. */
       readonly fetched: FetchResult
     }
 
@@ -271,6 +280,11 @@ export function withoutMemory(record: InstanceRecord): InstanceRecord {
   if (record.standby === undefined) return record
   const { snapshotUuid: _dropped, ...standby } = record.standby
   return { ...record, standby: { ...standby, stateful: false } }
+}
+
+/** Whether the instance is held here with a volume, which its new host reads even if the instance is stopped. */
+export function volumeMoves(record: InstanceRecord | undefined): boolean {
+  return record?.move?.role === 'old' && record.move.volume !== undefined
 }
 
 /** The record of an instance that is not held any more. */

@@ -13,8 +13,9 @@ export function isPermitAlone({ record }: InstanceEntry, { boot, epoch }: StandB
 }
 
 /** The hold that an order asks for. It begins with the sleep. */
-export function moveOf({ hold }: StandByOrder): Pick<InstanceRecord, 'move'> {
-  return hold === undefined ? {} : { move: { role: 'old', to: hold, holdUuid: randomUUID() } }
+export function moveOf({ hold, volume }: StandByOrder): Pick<InstanceRecord, 'move'> {
+  if (hold === undefined) return {}
+  return { move: { role: 'old', to: hold, holdUuid: randomUUID(), ...(volume && { volume }) } }
 }
 
 /** The instance is not sent to standby. `reason` says why. */

@@ -14,10 +14,15 @@ export interface HeldCopy {
   readonly files: readonly HeldFile[]
   /** Present if the next boot goes on from a memory, whose files are then among `files`. */
   readonly memory?: HeldMemory
+  /**
+   * The volume that moves with it, of which the old host has a file of this length. Absent: it has none, or
+   * the host is of an earlier version.
+   */
+  readonly volume?: { readonly uuid: string; readonly bytes: number }
 }
 
 export interface HeldFile {
-  /** One of the names that `isHeldFileName` knows. */
+  /** One of the names that `isHeldFileName` knows, or `volumeFileName`. */
   readonly name: string
   readonly bytes: number
 }
@@ -31,6 +36,8 @@ export interface HeldMemory {
 }
 
 export const usageFileName = 'usage.ring'
+/** The name of the volume among what is fetched. Its file is not in the instance's directory. */
+export const volumeFileName = 'volume.img'
 const memoryFileName = 'snapshot/memory'
 /** The files of a snapshot. The first one is its record. */
 export const snapshotFileNames = ['snapshot/snapshot.json', 'snapshot/guest', memoryFileName] as const

@@ -17,8 +17,10 @@ export async function readHeldCopy(held: {
   readonly holdUuid: string
   readonly launch: LaunchCopy | undefined
   readonly vmm: Pick<Vmm, 'snapshots'>
+  /** The volume that moves with it, with its file. */
+  readonly volume?: { readonly uuid: string; readonly path: string } | undefined
 }): Promise<HeldCopy> {
-  const { directory, record, holdUuid, launch } = held
+  const { directory, record, holdUuid, launch, volume } = held
   const isAsleep = permitOf(record) !== undefined
   const memory = isAsleep && launch !== undefined ? await readMemory(held, launch) : undefined
   const segments = await listSegments(join(directory, 'console'))
@@ -35,6 +37,7 @@ export async function readHeldCopy(held: {
     ...(isAsleep && launch !== undefined && { spec: launch.spec }),
     files: files.filter((file) => file !== undefined),
     ...(memory !== undefined && { memory }),
+    ...(volume !== undefined && { volume: { uuid: volume.uuid, bytes: (await stat(volume.path)).size } }),
   }
 }
 

@@ -89,13 +89,13 @@ export class TransferClient {
   }
 
   async #fetchFile(
-    { from, instanceUuid, file, path }: WantedFile,
+    { from, instanceUuid, file, path, isMade }: WantedFile,
     signal: AbortSignal,
   ): Promise<TransferCount> {
     const { name, bytes } = file
     const source = `/instances/${instanceUuid}/files/${encodeURIComponent(name)}?bytes=${bytes}`
     const response = await this.#askUntilFree({ from, method: 'GET', path: source, signal })
-    const target = await open(path, 'wx', 0o600)
+    const target = await open(path, isMade === true ? 'r+' : 'wx', 0o600)
     try {
       const arriving = new ArrivingFile(target, bytes)
       const compressed = countBytes(compressedMaxBytes(bytes))

@@ -10,7 +10,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import type { AgentLog } from '../agent/agent-ports.ts'
-import { isHeldFileName } from './held-copy.ts'
+import { isHeldFileName, volumeFileName } from './held-copy.ts'
 import { transferLimitMs } from './transfers.ts'
 import type { HeldSource } from './transfers.ts'
 
@@ -127,7 +127,8 @@ export class TransferServer {
     name: string,
     bytes: number,
   ): Promise<void> {
-    const path = isHeldFileName(name) ? source.pathFor(instanceUuid, address, name) : undefined
+    const isKnown = isHeldFileName(name) || name === volumeFileName
+    const path = isKnown ? await source.pathFor(instanceUuid, address, name) : undefined
     if (path === undefined) return void response.writeHead(404).end()
     if (this.#sending >= transfersAtOnce) return void response.writeHead(503).end()
     this.#sending += 1

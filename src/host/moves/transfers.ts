@@ -49,8 +49,10 @@ export interface WantedFile {
   readonly from: MoveSource
   readonly instanceUuid: string
   readonly file: HeldFile
-  /** Where it is written. There is no file there yet. */
+  /** Where it is written. There is no file there yet, unless `isMade` says so. */
   readonly path: string
+  /** The file is there, with this length and nothing but a hole in it. */
+  readonly isMade?: true
 }
 
 export interface TransferCount {
@@ -63,7 +65,7 @@ export interface HeldSource {
   /** Undefined if the instance is not held for the machine with this address. */
   copyFor(instanceUuid: string, address: string): Promise<HeldCopy | undefined>
   /** Where a file of the copy is. Undefined if it is not for that machine, or not there. */
-  pathFor(instanceUuid: string, address: string, name: string): string | undefined
+  pathFor(instanceUuid: string, address: string, name: string): Promise<string | undefined>
   /** False if that hold is not there for that machine. */
   taken(hold: HoldName, address: string): Promise<boolean>
 }

@@ -25,8 +25,10 @@ function misfitOf(
   shape: SnapshotShape,
   context: PlanContext,
 ): string | undefined {
-  // The attachment is made later. Its kind is the same for all VMs of a host.
-  const keys = attachmentsOf(shape).map((attachment) => snapshotKeyOf({ ...shape, attachment }, context))
+  // Attachment and file of the volume come later. The kind of attachments is the same for all VMs of a host.
+  const { volume, ...rest } = shape
+  const spec = { ...rest, ...(volume && { volume: { ...volume, path: '' } }) }
+  const keys = attachmentsOf(shape).map((attachment) => snapshotKeyOf({ ...spec, attachment }, context))
   if (keys.includes(snapshot.snapshotKey)) return undefined
   const here = machineOf(context)
   const names = Object.keys(here).filter((name) => here[name] !== snapshot.machine[name])

@@ -130,6 +130,7 @@ export type SnapshotMachine = Readonly<Record<string, string>>
 /** What a snapshot depends on beside its machine. */
 export interface SnapshotShape extends Pick<VmSpec, 'memoryMb' | 'vcpus' | 'image'> {
   readonly nic: { readonly ip: string; readonly mac: string }
+  readonly volume?: Pick<VmVolume, 'uuid' | 'at' | 'readonly'>
 }
 
 /** How the VMs of a host keep its term. */

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import path from 'node:path'
+import { Semaphore } from '../../primitives/semaphore.ts'
 import { DiskRoom } from '../disk-room.ts'
 import type { DiskPromise } from '../disk-room.ts'
 import { checkFileSystem, repairFileSystem } from './file-system-check.ts'
@@ -20,6 +21,7 @@ import {
   unlessMissing,
   VolumeStage,
 } from './volume-directory.ts'
+import { VolumeArrivals } from './volume-arrivals.ts'
 import { eraseFile } from './volume-erase.ts'
 import { formatVolume, mebibyte } from './volume-format.ts'
 import { VolumeHolds } from './volume-holds.ts'
@@ -43,7 +45,7 @@ export interface FileVolumesOptions {
   readonly onProblem?: (message: string) => void
 }
 
-const { New, Complete, Erasing } = VolumeStage
+const { New, Complete, Erasing, Arriving } = VolumeStage
 
 /**
  * Volumes as sparse files, each in a directory of its own; `volume-directory.ts` says what a directory's
@@ -57,10 +59,13 @@ export class FileVolumes implements Volumes {
   readonly #promise: DiskPromise
   readonly #onProblem: (message: string) => void
   readonly #holds: VolumeHolds
+  readonly #arrivals: VolumeArrivals
   readonly #turns = new VolumeTurns()
   /** Aborts the erases that no caller waits for. */
   readonly #closing = new AbortController()
   #unattended: Promise<unknown> = Promise.resolve()
+  /** One of these erases runs at a time, so that they leave most of the disk to others. */
+  readonly #erasing = new Semaphore(1)
 
   private constructor({ directory, disk, reserveMb, onProblem = () => undefined }: FileVolumesOptions) {
     this.#root = directory
@@ -69,11 +74,19 @@ export class FileVolumes implements Volumes {
     this.#disk.add(this.#promise)
     this.#onProblem = onProblem
     this.#holds = new VolumeHolds(directory)
+    this.#arrivals = new VolumeArrivals({
+      root: directory,
+      admit: async (volume, place) => {
+        await (await this.#admit(volume, place)).close()
+      },
+      retire: async (uuid, from) => await this.#retire(uuid, from),
+      counted: async (work) => await this.#counted(work),
+    })
   }
 
   /**
    * Opens the volumes: reads the holds, deletes volumes that were not finished, and continues interrupted
-   * erases in the background.
+   * erases in the background. What was fetched in part of a volume is erased, too.
    */
   static async open(options: FileVolumesOptions): Promise<FileVolumes> {
     const volumes = new FileVolumes(options)
@@ -82,9 +95,9 @@ export class FileVolumes implements Volumes {
     const found = await stagedVolumes(options.directory)
     for (const staged of found) {
       if (staged.stage === New) await removeDirectory(stageDirectory(options.directory, staged))
+      if (staged.stage === Arriving) await volumes.#retire(staged.uuid, Arriving)
     }
-    const cutOff = found.filter(({ stage }) => stage === Erasing).map(({ uuid }) => uuid)
-    volumes.#unattended = volumes.#eraseUnattended(cutOff)
+    for (const { uuid, stage } of found) if (stage === Erasing) volumes.#eraseSoon(uuid)
     return volumes
   }
 
@@ -118,6 +131,7 @@ export class FileVolumes implements Volumes {
     this.#holds.refuseIfHeld(volumeUuid)
     const work = async (): Promise<void> => {
       this.#holds.refuseIfHeld(volumeUuid)
+      await this.#take(volumeUuid)
       await this.#withFile(volumeUuid, { continues: false }, async (file) => {
         await repairFileSystem({ uuid: volumeUuid, file, signal })
       })
@@ -136,6 +150,46 @@ export class FileVolumes implements Volumes {
 
   async room(): Promise<VolumeRoom> {
     return await this.#counted(async () => await this.#room())
+  }
+
+  async heldFile(volumeUuid: string, instanceUuid: string): Promise<string | undefined> {
+    const isHeld = this.#holds.isHeldBy(volumeUuid, instanceUuid)
+    return await Promise.resolve(isHeld ? imagePath(this.#root, volumeUuid) : undefined)
+  }
+
+  async giveAway(volumeUuid: string, instanceUuid: string): Promise<void> {
+    await this.#turns.run(volumeUuid, 'moved', {
+      work: async () => {
+        this.#holds.refuseIfHeld(volumeUuid, instanceUuid)
+        await this.#refuseIfOpen(volumeUuid)
+        await this.#retire(volumeUuid, Complete)
+        this.#holds.forget(volumeUuid)
+      },
+    })
+  }
+
+  async beginArrival(volume: VolumeSize): Promise<string> {
+    return await this.#moving(volume.uuid, async () => await this.#arrivals.begin(volume))
+  }
+
+  async finishArrival(volumeUuid: string, instanceUuid: string): Promise<void> {
+    await this.#moving(volumeUuid, async () => await this.#arrivals.finish(volumeUuid, instanceUuid))
+  }
+
+  async arrived(): Promise<readonly string[]> {
+    return await this.#arrivals.all()
+  }
+
+  async takeArrival(volumeUuid: string, { isHeld = false } = {}): Promise<void> {
+    await this.#moving(volumeUuid, async () => await this.#take(volumeUuid, isHeld))
+  }
+
+  async dropArrival(volumeUuid: string): Promise<void> {
+    await this.#moving(volumeUuid, async () => await this.#arrivals.drop(volumeUuid))
+  }
+
+  async #moving<Result>(uuid: string, work: () => Promise<Result>): Promise<Result> {
+    return await this.#turns.run(uuid, 'moved', { work })
   }
 
   /**
@@ -219,6 +273,7 @@ export class FileVolumes implements Volumes {
     signal: AbortSignal | undefined,
   ): Promise<HeldVolume> {
     this.#holds.refuseIfHeld(uuid, instanceUuid)
+    await this.#take(uuid)
     try {
       // If the hold continues, an earlier agent may have started the VM. Then the lock on the file belongs
       // to the VM.
@@ -260,15 +315,39 @@ export class FileVolumes implements Volumes {
   async #remove(uuid: string, signal: AbortSignal | undefined): Promise<void> {
     await removeDirectory(stageDirectory(this.#root, { uuid, stage: New }))
     await this.#erase(uuid, signal)
+    await this.#take(uuid)
+    await this.#refuseIfOpen(uuid)
+    const move = { from: Complete, to: Erasing }
+    const moved = await this.#counted(async () => await moveStage(this.#root, uuid, move))
+    if (moved) await this.#erase(uuid, signal)
+  }
+
+  async #take(uuid: string, isHeld = false): Promise<void> {
+    if (!(await this.#arrivals.take(uuid))) return
+    await this.#holds.read(uuid)
+    if (!isHeld) await this.#holds.drop(uuid)
+  }
+
+  async #refuseIfOpen(uuid: string): Promise<void> {
     const file = await open(imagePath(this.#root, uuid), 'r').catch(unlessMissing)
     try {
       if (file !== undefined) await refuseIfLocked(file)
     } finally {
       await file?.close()
     }
-    const move = { from: Complete, to: Erasing }
-    const moved = await this.#counted(async () => await moveStage(this.#root, uuid, move))
-    if (moved) await this.#erase(uuid, signal)
+  }
+
+  /** Takes a volume out of its stage, if it is in it, and begins to erase it. */
+  async #retire(uuid: string, from: VolumeStage): Promise<void> {
+    if (!(await exists(stageDirectory(this.#root, { uuid, stage: from })))) return
+    // There is one that was cut off only if the same volume came and went before.
+    await this.#erase(uuid, undefined)
+    await this.#counted(async () => await moveStage(this.#root, uuid, { from, to: Erasing }))
+    this.#eraseSoon(uuid)
+  }
+
+  #eraseSoon(uuid: string): void {
+    this.#unattended = Promise.all([this.#unattended, this.#eraseUnattended(uuid)])
   }
 
   async #erase(uuid: string, signal: AbortSignal | undefined): Promise<void> {
@@ -277,16 +356,18 @@ export class FileVolumes implements Volumes {
     await removeDirectory(directory)
   }
 
-  async #eraseUnattended(uuids: readonly string[]): Promise<void> {
+  async #eraseUnattended(uuid: string): Promise<void> {
     const { signal } = this.#closing
-    for (const uuid of uuids) {
-      const work = async (): Promise<void> => {
-        await this.#erase(uuid, signal)
-      }
-      await this.#turns.run(uuid, 'erased', { signal, work }).catch((error: unknown) => {
-        if (!signal.aborted) this.#onProblem(`volume ${uuid} could not be erased yet: ${String(error)}`)
-      })
+    const work = async (): Promise<void> => {
+      await this.#erase(uuid, signal)
     }
+    const erased = this.#erasing.run(
+      async () => await this.#turns.run(uuid, 'erased', { signal, work }),
+      signal,
+    )
+    await erased.catch((error: unknown) => {
+      if (!signal.aborted) this.#onProblem(`volume ${uuid} could not be erased yet: ${String(error)}`)
+    })
   }
 
   #directory(uuid: string): string {

@@ -3,7 +3,7 @@ import type { AgentPorts } from '../agent/agent-ports.ts'
 import { vmOf } from '../instance/boot-end.ts'
 import type { HostVolumes } from './host-volumes.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
-import { goesToSleep, permitOf, runs } from '../instance/record.ts'
+import { goesToSleep, permitOf, runs, volumeMoves } from '../instance/record.ts'
 
 /** What is needed to compare the holds on disk with the VMs, records and snapshots. */
 export interface HoldSettlement {
@@ -54,6 +54,7 @@ export async function settleHolds({ ports, volumes, entries }: HoldSettlement): 
 async function needsHold({ vmm }: AgentPorts, { record }: InstanceEntry): Promise<boolean> {
   if (record === undefined) return false
   if (permitOf(record) !== undefined || runs(record) || goesToSleep(record)) return true
+  if (volumeMoves(record)) return true
   const status = await vmm.status(vmOf(record))
   return status !== undefined && status.exit === undefined
 }

@@ -1,5 +1,5 @@
 import { HostFailure } from '../../domain/instance/host-work.ts'
-import type { VolumeEvent } from '../../domain/instance/host-work.ts'
+import type { MovedVolume, VolumeEvent } from '../../domain/instance/host-work.ts'
 import type { LaunchSpec, LaunchVolume } from '../../domain/host/api-protocol.ts'
 import type { VmVolume } from '../vmm/vmm.ts'
 import { VolumeError } from './volumes.ts'
@@ -120,6 +120,37 @@ export class HostVolumes {
   async release(instanceUuid: string): Promise<void> {
     if (!this.#held.has(instanceUuid)) return
     await this.#ports.volumes.release(instanceUuid)
+    this.#free(instanceUuid)
+  }
+
+  /**
+   * Holds the volume of an instance that is to move, so that nobody else uses it meanwhile. Like a start, this
+   * waits for another holder, and checks the file system unless a memory continues with it.
+   */
+  async holdForMove(
+    { uuid, sizeMb }: MovedVolume,
+    by: { readonly instanceUuid: string; readonly continues: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (this.#held.get(by.instanceUuid) === uuid) return
+    await this.hold({ uuid, sizeMb, made: true, at: '', readonly: false }, by, signal)
+  }
+
+  /** The volume moved here with the instance, and both are this host's from now on. */
+  async take(volumeUuid: string, instanceUuid: string): Promise<void> {
+    this.#removed.delete(volumeUuid)
+    this.#held.set(instanceUuid, volumeUuid)
+    await this.#ports.volumes.takeArrival(volumeUuid, { isHeld: true })
+  }
+
+  /** The volume moved to another host with the instance. See `Volumes.giveAway`. */
+  async giveAway(volumeUuid: string, instanceUuid: string): Promise<void> {
+    await this.#ports.volumes.giveAway(volumeUuid, instanceUuid)
+    this.#untold.delete(volumeUuid)
+    if (this.#held.get(instanceUuid) === volumeUuid) this.#free(instanceUuid)
+  }
+
+  #free(instanceUuid: string): void {
     this.#held.delete(instanceUuid)
     this.#releases += 1
     for (const look of this.#waiting) look()

@@ -7,15 +7,29 @@ import { VolumeError } from './volumes.ts'
  * changes in one step, so a crash at any point leaves either a complete volume or one that is made again,
  * and a removed volume never comes back:
  *
- *   <uuid>.new      is being made: nobody ever had it, and the next `make` begins from the start
- *   <uuid>          complete and durable
- *   <uuid>.erasing  is being overwritten: the rest gets smaller with every restart
+ *   <uuid>.new       is being made: nobody ever had it, and the next `make` begins from the start
+ *   <uuid>           complete and durable
+ *   <uuid>.erasing   is being overwritten: the rest gets smaller with every restart
+ *   <uuid>.arriving  its content is being fetched from another host, which has the volume
+ *   <uuid>.arrived   was fetched as a whole. Whose it is, the row says: `volume-arrivals.ts`
  */
-export const VolumeStage = { New: 'new', Complete: 'complete', Erasing: 'erasing' } as const
+export const VolumeStage = {
+  New: 'new',
+  Complete: 'complete',
+  Erasing: 'erasing',
+  Arriving: 'arriving',
+  Arrived: 'arrived',
+} as const
 export type VolumeStage = (typeof VolumeStage)[keyof typeof VolumeStage]
 
-const suffixes = { new: '.new', complete: '', erasing: '.erasing' } as const
-const directoryName = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:\.(new|erasing))?$/
+const suffixes = {
+  new: '.new',
+  complete: '',
+  erasing: '.erasing',
+  arriving: '.arriving',
+  arrived: '.arrived',
+} as const satisfies Record<VolumeStage, string>
+const directoryName = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:\.(new|erasing|arriving|arrived))?$/
 
 export const imageName = 'volume.img'
 
@@ -46,7 +60,7 @@ export async function stagedVolumes(root: string): Promise<readonly StagedVolume
   return names.flatMap((name) => {
     const [, uuid, suffix] = directoryName.exec(name) ?? []
     if (uuid === undefined) return []
-    return [{ uuid, stage: suffix === 'new' || suffix === 'erasing' ? suffix : VolumeStage.Complete }]
+    return [{ uuid, stage: (suffix as VolumeStage | undefined) ?? VolumeStage.Complete }]
   })
 }
 

@@ -39,8 +39,7 @@ export class VolumeHolds {
   async open(): Promise<void> {
     for (const { uuid, stage } of await stagedVolumes(this.#root)) {
       if (stage !== VolumeStage.Complete) continue
-      const holder = await readHolder(path.join(this.#directory(uuid), holdName))
-      if (holder !== undefined) this.#holders.set(uuid, holder)
+      await this.read(uuid)
     }
   }
 
@@ -55,16 +54,25 @@ export class VolumeHolds {
     throw new VolumeError('VolumeInUse', `instance ${holder} still has the volume`)
   }
 
+  isHeldBy(uuid: string, instanceUuid: string): boolean {
+    return this.#holders.get(uuid) === instanceUuid
+  }
+
   async hold(uuid: string, instanceUuid: string): Promise<void> {
     if (this.#holders.get(uuid) === instanceUuid) return
-    const directory = this.#directory(uuid)
-    const record: HoldRecord = { schemaVersion: 1, instanceUuid }
-    try {
-      await writeDurably(path.join(directory, holdName), JSON.stringify(record))
-    } catch (error) {
-      throw asHostFull(error, 'to write down who has the volume')
-    }
+    await writeHold(this.#directory(uuid), instanceUuid)
     this.#holders.set(uuid, instanceUuid)
+  }
+
+  /** The volume is complete from now on, with the hold in its directory. */
+  async read(uuid: string): Promise<void> {
+    const holder = await readHolder(path.join(this.#directory(uuid), holdName))
+    if (holder !== undefined) this.#holders.set(uuid, holder)
+  }
+
+  /** The volume is complete no more, and its directory has another name. */
+  forget(uuid: string): void {
+    this.#holders.delete(uuid)
   }
 
   async release(instanceUuid: string): Promise<void> {
@@ -84,6 +92,16 @@ export class VolumeHolds {
 
   #directory(uuid: string): string {
     return stageDirectory(this.#root, { uuid, stage: VolumeStage.Complete })
+  }
+}
+
+/** Writes down durably who has the volume in that directory. */
+export async function writeHold(directory: string, instanceUuid: string): Promise<void> {
+  const record: HoldRecord = { schemaVersion: 1, instanceUuid }
+  try {
+    await writeDurably(path.join(directory, holdName), JSON.stringify(record))
+  } catch (error) {
+    throw asHostFull(error, 'to write down who has the volume')
   }
 }
 

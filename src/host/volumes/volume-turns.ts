@@ -1,18 +1,19 @@
 import { VolumeError } from './volumes.ts'
 
 /** What is being done with a volume, as a word that follows "it is being". */
-export type VolumeTask = 'made' | 'checked' | 'repaired' | 'erased'
+export type VolumeTask = 'made' | 'checked' | 'repaired' | 'erased' | 'moved'
 
 /**
  * For each task, the tasks under way for which it waits; any other task under way makes it fail. Making is
- * short, so all tasks wait for it. A repair and an erasure also wait for one of their own kind: it is most
+ * short, so all tasks wait for it, and so are the steps of a move. A repair and an erasure also wait for one of their own kind: it is most
  * likely the same request, made again. A check is long and fails beside another check.
  */
 const waitsFor = {
-  made: ['made'],
-  checked: ['made'],
-  repaired: ['made', 'repaired'],
-  erased: ['made', 'erased'],
+  made: ['made', 'moved'],
+  checked: ['made', 'moved'],
+  repaired: ['made', 'moved', 'repaired'],
+  erased: ['made', 'moved', 'erased'],
+  moved: ['made', 'moved', 'erased'],
 } satisfies Record<VolumeTask, readonly VolumeTask[]>
 
 /**

@@ -40,6 +40,42 @@ export interface Volumes {
    */
   remove(volumeUuid: string, signal?: AbortSignal): Promise<void>
   room(): Promise<VolumeRoom>
+
+  /**
+   * The file of a volume that the instance holds, to be read by the host to which both move. Undefined if the
+   * instance does not hold it.
+   */
+  heldFile(volumeUuid: string, instanceUuid: string): Promise<string | undefined>
+  /**
+   * Ends this host's part of a volume that another host has now: it can not be used when this has resolved,
+   * and what was written to it is overwritten and deleted after that, by the next agent if need be. Fails with
+   * `VolumeInUse` if another instance than this one holds it. Idempotent.
+   */
+  giveAway(volumeUuid: string, instanceUuid: string): Promise<void>
+  /**
+   * Makes the file of a volume that moves here, empty and as long as the volume, and returns its path. Its
+   * room is promised from then on. What arrived of it before is dropped. Fails with `HostFull`, or with
+   * `VolumeInUse` if this host has the volume.
+   */
+  beginArrival(volume: VolumeSize): Promise<string>
+  /**
+   * All content of the volume is in that file, durably. Nobody can use it yet, because the row may name the
+   * other host. Once this is its host, the instance will hold it.
+   */
+  finishArrival(volumeUuid: string, instanceUuid: string): Promise<void>
+  /** The volumes that arrived as a whole, and that nobody can use yet. */
+  arrived(): Promise<readonly string[]>
+  /**
+   * Makes a volume that arrived one of this host's, because its row names this host. With `isHeld` the instance
+   * for which it arrived holds it. Idempotent. A hold, a repair and a removal take it, too: they are asked only
+   * of the volume's host.
+   */
+  takeArrival(volumeUuid: string, how?: { readonly isHeld: boolean }): Promise<void>
+  /**
+   * Ends what arrived of a volume that is another host's. It is overwritten as by `giveAway`. A volume that was
+   * taken is left as it is. Idempotent.
+   */
+  dropArrival(volumeUuid: string): Promise<void>
 }
 
 export interface VolumeSize {

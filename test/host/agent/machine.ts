@@ -73,6 +73,8 @@ export class Machine {
   readonly told: string[] = []
   readonly events: HostEvent[] = []
   readonly specs = new Map<string, LaunchSpec>()
+  /** The volumes whose rows name this host. Undefined: the API does not answer. */
+  ownVolumes: Set<string> | undefined = new Set()
   readonly directory: string
   nowMs = 1_000_000
   /** Why the host may start no VM now; undefined if it may. */
@@ -84,7 +86,7 @@ export class Machine {
 
   constructor(directory: string) {
     this.directory = directory
-    this.volumes = new WatchedVolumes(this)
+    this.volumes = new WatchedVolumes(this, { directory: join(directory, 'contents') })
     for (const [index, each] of [uuid, otherUuid].entries()) this.specs.set(each, launchSpec(each, index + 2))
   }
 
@@ -159,7 +161,10 @@ export class LiveAgent {
       images: wrap('images', new FakeImages(options.images)),
       volumes: wrap('volumes', machine.volumes),
       volumeEvents: wrap('volumeEvents', this.#volumeEvents()),
-      launches: wrap('launches', { launchSpec: async (each: string) => await this.#spec(each) }),
+      launches: wrap('launches', {
+        launchSpec: async (each: string) => await this.#spec(each),
+        ownVolumes: async () => await this.#ownVolumes(),
+      }),
       store: wrap('store', new InstanceStore(machine.directory)),
       disk: machine.disk,
       ...(this.#transfers !== undefined && { transfers: wrap('transfers', this.#transfers as Transfers) }),
@@ -257,6 +262,12 @@ export class LiveAgent {
     // This is the API's answer for a deleted instance.
     if (spec === undefined) throw new HostStartError(HostFailure.UnknownInstance, 'it is not placed here')
     return await Promise.resolve(spec)
+  }
+
+  async #ownVolumes(): Promise<readonly string[]> {
+    const { ownVolumes } = this.#machine
+    if (ownVolumes === undefined) throw new Error('the API does not answer')
+    return await Promise.resolve([...ownVolumes])
   }
 
   #volumeEvents(): AgentPorts['volumeEvents'] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import type { FetchResult } from '../../../src/domain/instance/host-work.ts'
+import { open } from 'node:fs/promises'
+import type { FetchResult, MovedVolume } from '../../../src/domain/instance/host-work.ts'
 import type { LaunchSpec } from '../../../src/domain/host/api-protocol.ts'
 import { ConsoleWriter } from '../../../src/host/console/console-writer.ts'
 import { until } from '../../support/until.ts'
@@ -16,11 +17,17 @@ const soonMs = 10_000
 export const oldPlace = { nodeId: 'old', address: '127.0.0.2' }
 export const newPlace = { nodeId: 'new', address: '127.0.0.3' }
 
+/** A volume that is small, so that tests are quick. */
+export const smallVolume = { sizeMb: 1, made: true } as const
+export const precious = 'what nobody may lose'
+
 /** Two hosts, between which the instance moves. The row names the old one until `moveRow`. */
 export class MoveScene {
   readonly old: Machine
   readonly new: Machine
   readonly spec: LaunchSpec
+  /** The volume of the instance, if the old machine's launch spec has one. */
+  readonly volume: MovedVolume | undefined
   #oldLive: LiveAgent | undefined
   #newLive: LiveAgent | undefined
 
@@ -35,10 +42,15 @@ export class MoveScene {
     this.spec = { ...spec, env: { SECRET: 'hush' } }
     from.specs.set(uuid, this.spec)
     to.specs.delete(uuid)
+    const { volume } = spec
+    this.volume = volume && { uuid: volume.uuid, sizeMb: volume.sizeMb }
+    if (volume !== undefined) from.ownVolumes?.add(volume.uuid)
   }
 
-  static async make(): Promise<MoveScene> {
-    return new MoveScene(await Machine.make(), await Machine.make())
+  static async make({ hasVolume = false } = {}): Promise<MoveScene> {
+    const [from, to] = [await Machine.make(), await Machine.make()]
+    if (hasVolume) from.attach(uuid, smallVolume)
+    return new MoveScene(from, to)
   }
 
   get oldLive(): LiveAgent {
@@ -65,8 +77,18 @@ export class MoveScene {
     return this.#newLive
   }
 
+  /** Makes the volume, if there is one, with something in it. */
+  async makeVolume(): Promise<void> {
+    if (this.volume === undefined || this.old.volumes.made.has(this.volume.uuid)) return
+    await this.old.volumes.make(this.volume)
+    const file = await open(this.old.volumes.contentOf(this.volume.uuid), 'r+')
+    await file.write(precious, 700_000)
+    await file.close()
+  }
+
   /** Opens the old host's agent, starts boot 1 and, after it printed a line, sends it to standby. */
   async asleep(options: AgentOptions = {}): Promise<void> {
+    await this.makeVolume()
     const { agent } = await this.openOld(options)
     await agent.start({ ...instance, boot: 1 })
     await new ConsoleWriter(this.oldLive.ports.store.consoleDirectory(uuid)).append(Buffer.from('hello\n'))
@@ -76,20 +98,34 @@ export class MoveScene {
     assert.equal(result.slept, true)
   }
 
-  async hold(): Promise<number> {
-    const held = await this.oldLive.agent.moves.hold({ ...slept, to: newPlace })
+  get #moved() {
+    return this.volume === undefined ? {} : { volume: this.volume }
+  }
+
+  async hold(rest: { readonly boot: number; readonly permit?: number } = slept): Promise<number> {
+    const held = await this.oldLive.agent.moves.hold({ ...instance, ...rest, ...this.#moved, to: newPlace })
     assert.ok(held.held)
     return held.port
   }
 
-  async fetch(port: number, live = this.newLive): Promise<FetchResult> {
-    return await live.agent.moves.fetch({ ...slept, from: { ...oldPlace, port } })
+  async fetch(
+    port: number,
+    {
+      live = this.newLive,
+      rest = slept,
+    }: { live?: LiveAgent; rest?: { readonly boot: number; readonly permit?: number } } = {},
+  ): Promise<FetchResult> {
+    const from = { ...oldPlace, port }
+    return await live.agent.moves.fetch({ ...instance, ...rest, ...this.#moved, from })
   }
 
   /** The row names the new host from now on. */
   moveRow(): void {
     this.old.specs.delete(uuid)
     this.new.specs.set(uuid, { ...this.spec, seatIp: seat })
+    if (this.volume === undefined) return
+    this.old.ownVolumes?.delete(this.volume.uuid)
+    this.new.ownVolumes?.add(this.volume.uuid)
   }
 
   phases(): readonly (string | undefined)[] {

@@ -35,7 +35,8 @@ describe('a transfer between two hosts', () => {
 
   const source: HeldSource = {
     copyFor: async (_, address) => await Promise.resolve(address === newAddress ? copy : undefined),
-    pathFor: (_, address, name) => (address === newAddress ? join(directory, 'old', name) : undefined),
+    pathFor: async (_, address, name) =>
+      await Promise.resolve(address === newAddress ? join(directory, 'old', name) : undefined),
     taken: async (_, address) => {
       if (address === newAddress) taken += 1
       return await Promise.resolve(address === newAddress)

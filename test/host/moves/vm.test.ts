@@ -58,7 +58,10 @@ class TestHost {
       images: new FakeImages({ rootfsPath }),
       volumes: new FakeVolumes(),
       volumeEvents: { tell: async () => await Promise.resolve('taken') },
-      launches: { launchSpec: async () => await this.#launchSpec() },
+      launches: {
+        launchSpec: async () => await this.#launchSpec(),
+        ownVolumes: async () => await this.#own(),
+      },
       store: new InstanceStore(directory),
       disk: new DiskRoom({ reserveMb: 0 }),
       transfers: new HttpTransfers({ address, network, log }),
@@ -83,6 +86,11 @@ class TestHost {
   async #launchSpec(): Promise<LaunchSpec> {
     if (this.spec === undefined) throw new HostStartError('UnknownInstance', 'it is not placed here')
     return await Promise.resolve(this.spec)
+  }
+
+  async #own(): Promise<readonly string[]> {
+    const { volume } = this.spec ?? {}
+    return await Promise.resolve(volume === undefined ? [] : [volume.uuid])
   }
 
   /** The numbers that the application has printed. */

@@ -71,11 +71,13 @@ export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
     const { snapshotKey } = (await readSnapshot(spec.directory)) ?? { snapshotKey: '' }
     const { memoryMb, vcpus, image, attachment } = spec
     const shape = { memoryMb, vcpus, image, nic: { ip: attachment.ip, mac: attachment.mac } }
+    const volume = { uuid: '00000000-0000-4000-8000-00000000000f', at: '/data', readonly: false }
     const { machine } = scene.vmm.snapshots
     assert.equal(scene.vmm.snapshots.misfitOf({ snapshotKey, machine }, shape), undefined)
     const other = { snapshotKey: 'another', machine: { ...machine, processor: 'Another' } }
     assert.match(scene.vmm.snapshots.misfitOf(other, shape) ?? '', /processor is .*another/i)
     assert.ok(scene.vmm.snapshots.misfitOf({ snapshotKey: 'another', machine }, shape) !== undefined)
+    assert.ok(scene.vmm.snapshots.misfitOf({ snapshotKey, machine }, { ...shape, volume }) !== undefined)
     assert.equal((await wake(spec)).kind, StartKind.Restore)
   })
 

@@ -1,0 +1,116 @@
+import type { LaunchSpec, LaunchVolume } from '../../domain/host/api-protocol.ts'
+import type { MovedVolume } from '../../domain/instance/host-work.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
+import { memoryWaits, permitOf } from '../instance/record.ts'
+import type { HostVolumes } from '../volumes/host-volumes.ts'
+import type { AgentPorts } from './agent-ports.ts'
+
+/** How long the check of a file system may take before an instance moves that is stopped. */
+const checkLimitMs = 300_000
+
+/**
+ * The volumes of instances that move:
+ *
+ *   old host   hold: nobody else uses it -> the new host reads its file         release; or letGo: it is overwritten
+ *   new host   fetch: its file, which nobody can use (`volume-arrivals.ts`)     take: its own; or settle: taken or dropped
+ *
+ * Nothing here overwrites a volume on the word of another host. The API has to say before that the volume's
+ * row names another host: then that host has all of it.
+ */
+export class MovingVolumes {
+  readonly #ports: AgentPorts
+  readonly #entries: ReadonlyMap<string, InstanceEntry>
+  readonly #volumes: HostVolumes
+
+  constructor(parts: {
+    readonly ports: AgentPorts
+    readonly entries: ReadonlyMap<string, InstanceEntry>
+    readonly volumes: HostVolumes
+  }) {
+    this.#ports = parts.ports
+    this.#entries = parts.entries
+    this.#volumes = parts.volumes
+  }
+
+  /** Within the entry's `queue`. An instance that is stopped has no hold of its volume otherwise. */
+  async hold({ instanceUuid, record }: InstanceEntry, volume: MovedVolume | undefined): Promise<void> {
+    if (volume === undefined) return
+    const continues = record !== undefined && permitOf(record) !== undefined && memoryWaits(record)
+    const signal = AbortSignal.timeout(checkLimitMs)
+    await this.#volumes.holdForMove(volume, { instanceUuid, continues }, signal)
+  }
+
+  /** Within `queue`. An instance that sleeps keeps its volume. */
+  async release({ instanceUuid, record }: InstanceEntry): Promise<void> {
+    if (permitOf(record) === undefined) await this.#volumes.release(instanceUuid)
+  }
+
+  /** The volume that moves with an instance from here, and its file. */
+  async fileOf(entry: InstanceEntry): Promise<{ readonly uuid: string; readonly path: string } | undefined> {
+    const volume = leavingVolume(entry)
+    const path = volume && (await this.#ports.volumes.heldFile(volume.uuid, entry.instanceUuid))
+    return volume === undefined || path === undefined ? undefined : { uuid: volume.uuid, path }
+  }
+
+  /**
+   * Within `queue`, before the record says that the instance is this host's: its volume is, too. Returns the
+   * volume. If the API tells of another one by now, `settle` decides about the one that was fetched.
+   */
+  async take(
+    { instanceUuid, record }: InstanceEntry,
+    { volume }: Pick<LaunchSpec, 'volume'>,
+  ): Promise<LaunchVolume | undefined> {
+    const { move } = record ?? {}
+    const uuid = move?.role === 'new' ? move.fetched.volumeUuid : undefined
+    if (volume === undefined || volume.uuid !== uuid) return undefined
+    await this.#volumes.take(uuid, instanceUuid)
+    return volume
+  }
+
+  /**
+   * Called before an instance is cleared that is not this host's any more: overwrites the volume that moved
+   * with it. If its row still names this host it stays, and with `required` this throws.
+   */
+  async letGo(entry: InstanceEntry, moved: 'required' | 'supposed'): Promise<void> {
+    const volume = leavingVolume(entry)
+    if (volume === undefined) return
+    const { launches, log } = this.#ports
+    const { instanceUuid } = entry
+    if ((await launches.ownVolumes()).includes(volume.uuid)) {
+      if (moved === 'required') throw new Error(`the volume of instance ${instanceUuid} is on this host`)
+      return
+    }
+    await this.#volumes.giveAway(volume.uuid, instanceUuid)
+    log.info({ instance: instanceUuid, volume: volume.uuid }, 'a volume has moved to another host')
+  }
+
+  /**
+   * Settles what arrived of volumes for which no instance waits here: one whose row names this host is taken,
+   * and any other is dropped. `fetching` are the volumes that are being fetched.
+   */
+  async settle(fetching: () => readonly string[]): Promise<void> {
+    const { volumes, launches, log } = this.#ports
+    const isAwaited = (uuid: string) => fetching().includes(uuid) || this.#waiting().includes(uuid)
+    const left = (await volumes.arrived()).filter((uuid) => !isAwaited(uuid))
+    if (left.length === 0) return
+    const own = await launches.ownVolumes()
+    for (const uuid of left) {
+      if (own.includes(uuid)) await volumes.takeArrival(uuid)
+      else if (!isAwaited(uuid)) {
+        log.info({ volume: uuid }, 'what was fetched of a volume is dropped: it is another host that has it')
+        await volumes.dropArrival(uuid)
+      }
+    }
+  }
+
+  /** The volumes that were fetched with instances of which the row decides. */
+  #waiting(): readonly string[] {
+    return [...this.#entries.values()].flatMap(({ record }) =>
+      record?.move?.role === 'new' ? (record.move.fetched.volumeUuid ?? []) : [],
+    )
+  }
+}
+
+function leavingVolume({ record }: InstanceEntry): MovedVolume | undefined {
+  return record?.move?.role === 'old' ? record.move.volume : undefined
+}
