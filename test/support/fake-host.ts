@@ -8,6 +8,7 @@ import type {
   HostActivities,
   HostFailure,
   MoveActivities,
+  MovedVolume,
   StandByResult,
 } from '../../src/domain/instance/host-work.ts'
 import { StartKind } from '../../src/domain/instance/start-report.ts'
@@ -44,6 +45,8 @@ export interface FakeHostOptions {
   readonly fetches?: () => FetchResult | Error
   /** Whether its agent has a version that moves no instances, so that it does not know the calls. */
   readonly isEarlier?: boolean
+  /** Whether it has one that moves instances, but no volumes, so that it leaves them behind. */
+  readonly leavesVolumes?: boolean
   /** Makes a fetch wait for a promise. */
   readonly fetchGate?: () => Promise<void> | undefined
   /** Fails an order to stand by. */
@@ -66,6 +69,8 @@ export class FakeHost {
   readonly #ends = new Map<number, ExitReport>()
   /** Whether the instance is held here, because it moves. */
   isHeld = false
+  /** The volumes that it was to fetch, or to hold for a move. */
+  readonly volumes: MovedVolume[] = []
   /** The permit that was fetched, until the instance is taken. */
   #fetched: number | undefined
   readonly activities: HostActivities & MoveActivities
@@ -102,13 +107,16 @@ export class FakeHost {
         this.calls.push({ call: 'drain', boot })
         await orCalledOff(this.#options.drainGate?.(boot), () => this.drainsCalledOff.push(boot))
       },
-      holdInstance: async ({ boot, permit }) => this.#hold(boot, permit),
+      holdInstance: async ({ boot, permit, volume }) => {
+        if (volume !== undefined) this.volumes.push(volume)
+        return this.#hold(boot, permit)
+      },
       releaseInstance: async () => {
         this.calls.push({ call: 'release' })
         this.#requireKnown('releaseInstance')
         this.isHeld = false
       },
-      fetchInstance: async ({ boot, permit }) => this.#fetch(boot, permit),
+      fetchInstance: async (input) => this.#fetch(input),
       takeInstance: async () => {
         this.calls.push({ call: 'take' })
         this.#take()
@@ -151,15 +159,21 @@ export class FakeHost {
     return { held: true, port: 40_000 }
   }
 
-  async #fetch(boot: number, permit: number | undefined): Promise<FetchResult> {
+  async #fetch({
+    boot,
+    permit,
+    volume,
+  }: Parameters<MoveActivities['fetchInstance']>[0]): Promise<FetchResult> {
     this.calls.push({ call: 'fetch', boot })
+    if (volume !== undefined) this.volumes.push(volume)
     this.#requireKnown('fetchInstance')
     await orCancelled(this.#options.fetchGate?.())
     const result = this.#options.fetches?.() ?? { memory: 'kept' }
     if (result instanceof Error) throw result
     this.#fetched = permit
     this.isHeld = true
-    return result
+    const isFetched = volume !== undefined && this.#options.leavesVolumes !== true
+    return { ...result, ...(isFetched && { volumeUuid: volume.uuid }) }
   }
 
   #take(): void {

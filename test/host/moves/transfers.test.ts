@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { createServer, get as httpGet } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -105,6 +105,30 @@ describe('a transfer between two hosts', () => {
     const { blocks, mode } = await stat(target())
     assert.ok(blocks * 512 < 2 * mebibyte, String(blocks))
     assert.equal(mode & 0o777, 0o600)
+  })
+
+  it('writes a volume into the file that was made for it, and leaves its holes', async () => {
+    const content = Buffer.alloc(8 * mebibyte)
+    randomBytes(100_000).copy(content, 3 * mebibyte)
+    await writeFile(join(directory, 'old', 'volume.img'), content)
+    const file = { name: 'volume.img', bytes: content.length }
+    const wanted = { from, instanceUuid: uuid, file, path: target(), isMade: true } as const
+    await writeFile(target(), '')
+    await truncate(target(), content.length)
+    await new TransferClient(newAddress).fetchFile(wanted, never)
+    assert.ok((await readFile(target())).equals(content))
+    const { blocks } = await stat(target())
+    assert.ok(blocks * 512 < mebibyte, String(blocks))
+    for (const answer of [
+      answerWith(Buffer.concat([content, content])),
+      answerWith(content, '0'.repeat(64)),
+    ]) {
+      const liar = await lie(answer)
+      const place = { ...wanted, from: liar.place }
+      await assert.rejects(new TransferClient(newAddress).fetchFile(place, never), TransferError)
+      liar.server.close()
+      assert.equal((await stat(target())).size, content.length)
+    }
   })
 
   it('brings empty files, and files that end in a hole', async () => {

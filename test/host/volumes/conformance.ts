@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { open, readFile } from 'node:fs/promises'
 import { VolumeError } from '../../../src/host/volumes/volumes.ts'
 import type { VolumeHold, Volumes } from '../../../src/host/volumes/volumes.ts'
 
@@ -225,6 +226,99 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       await assert.rejects(volumes.remove(small.uuid, AbortSignal.abort(reason)), reason)
       await volumes.remove(small.uuid)
       assert.equal((await volumes.room()).promisedMb, 0)
+    })
+  })
+
+  describe('moving', () => {
+    const instance = instanceUuid(1)
+    async function arrive(uuid = small.uuid): Promise<void> {
+      const file = await open(await volumes.beginArrival({ ...small, uuid }), 'r+')
+      assert.equal((await file.stat()).size, small.sizeMb * 1024 * 1024)
+      await file.write('content', 5_000)
+      await file.close()
+      await volumes.finishArrival(uuid, instance)
+    }
+    async function contentOf(uuid = small.uuid): Promise<string | undefined> {
+      const path = await volumes.heldFile(uuid, instance)
+      return path && (await readFile(path)).toString('latin1', 5_000, 5_007)
+    }
+    const holders = async () => (await volumes.holds()).map((hold) => hold.instanceUuid)
+
+    it('is promised from the beginning, and used by nobody until it is taken', async () => {
+      await volumes.beginArrival(small)
+      assert.equal((await volumes.room()).promisedMb, 8)
+      assert.deepEqual(await volumes.arrived(), [])
+      await arrive()
+      assert.equal((await volumes.room()).promisedMb, 8)
+      assert.deepEqual([await volumes.arrived(), await holders()], [[small.uuid], []])
+      assert.equal(await contentOf(), undefined)
+      await volumes.takeArrival(small.uuid, { isHeld: true })
+      await volumes.takeArrival(small.uuid, { isHeld: true })
+      assert.deepEqual([await volumes.arrived(), await holders()], [[], [instance]])
+      assert.equal(await contentOf(), 'content')
+      await assert.rejects(volumes.hold(holdOf(1, 2)), fails('VolumeInUse'))
+    })
+
+    it('is free when it was taken for nobody', async () => {
+      await arrive()
+      await volumes.takeArrival(small.uuid)
+      assert.deepEqual(await holders(), [])
+      await volumes.hold(holdOf(1, 2, { continues: true }))
+    })
+
+    it('is taken by a hold and removed by a removal, which only its host is asked for', async () => {
+      await arrive()
+      await volumes.hold(holdOf(1, 1, { continues: true }))
+      assert.equal(await contentOf(), 'content')
+      await arrive(volumeUuid(2))
+      await volumes.remove(volumeUuid(2))
+      assert.deepEqual([await volumes.arrived(), (await volumes.room()).promisedMb], [[], 8])
+    })
+
+    it('outlives the agent if it arrived as a whole', async () => {
+      await arrive()
+      volumes = await scene.again()
+      assert.deepEqual(await volumes.arrived(), [small.uuid])
+      await volumes.takeArrival(small.uuid, { isHeld: true })
+      volumes = await scene.again()
+      assert.deepEqual([await holders(), await contentOf()], [[instance], 'content'])
+    })
+
+    it('leaves nothing when it is dropped, and touches none that was taken', async () => {
+      await volumes.beginArrival(small)
+      await volumes.dropArrival(small.uuid)
+      await arrive()
+      await volumes.dropArrival(small.uuid)
+      await volumes.remove(small.uuid)
+      assert.deepEqual([await volumes.arrived(), (await volumes.room()).promisedMb], [[], 0])
+      await arrive()
+      await volumes.takeArrival(small.uuid, { isHeld: true })
+      await volumes.dropArrival(small.uuid)
+      assert.equal(await contentOf(), 'content')
+    })
+
+    it('is refused where the volume is, and where there is no room', async () => {
+      await volumes.make(small)
+      await assert.rejects(volumes.beginArrival(small), fails('VolumeInUse'))
+      const { totalMb } = await volumes.room()
+      const large = { uuid: volumeUuid(2), sizeMb: totalMb + 1_024 }
+      await assert.rejects(volumes.beginArrival(large), fails('HostFull'))
+      assert.equal((await volumes.room()).promisedMb, 8)
+    })
+
+    it('away ends its hold, and leaves nothing', async () => {
+      await volumes.make(small)
+      await volumes.hold(holdOf(1, 1))
+      await assert.rejects(volumes.giveAway(small.uuid, instanceUuid(2)), fails('VolumeInUse'))
+      await volumes.giveAway(small.uuid, instance)
+      await volumes.giveAway(small.uuid, instance)
+      assert.deepEqual([await holders(), await contentOf()], [[], undefined])
+      await volumes.remove(small.uuid)
+      await assert.rejects(volumes.hold(holdOf(1, 1)), fails('VolumeUnusable'))
+      assert.equal((await volumes.room()).promisedMb, 0)
+      await arrive()
+      await volumes.takeArrival(small.uuid, { isHeld: true })
+      assert.equal(await contentOf(), 'content')
     })
   })
 }

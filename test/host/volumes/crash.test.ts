@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { FileVolumes } from '../../../src/host/volumes/file-volumes.ts'
@@ -179,4 +179,67 @@ describe('Volumes of an agent that is killed', function () {
     for (const name of ['rename', 'spawned', 'write', 'datasync', 'truncate', 'rm'])
       assert.ok(points.includes(name), `${name} is not among ${points.join()}`)
   })
+
+  it('while one arrives have all of it, for its instance, or nothing', async () => {
+    const points = await atEachPoint(
+      'arrive',
+      async (volumes, directory) => {
+        await volumes.make({ uuid: volumeUuid(2), sizeMb: 8 })
+        await debugFs(imagePath(directory, volumeUuid(2)), 'mkdir mark')
+      },
+      async (volumes, directory) => {
+        const isHere = (await volumes.uuids()).includes(uuid)
+        const waits = (await volumes.arrived()).includes(uuid)
+        assert.ok(!isHere || !waits)
+        if (!isHere && !waits) {
+          await volumes.beginArrival({ uuid, sizeMb: 8 })
+          await volumes.dropArrival(uuid)
+          await until('nothing is left', async () => (await readdir(directory)).length === 1, {
+            limitMs: freeLimitMs,
+          })
+          return
+        }
+        await volumes.takeArrival(uuid, { isHeld: true })
+        assert.deepEqual(await volumes.holds(), [{ volumeUuid: uuid, instanceUuid: instanceUuid(1) }])
+        await volumes.hold(holdOf(1, 1))
+        await assertSound(directory)
+        assert.ok(await hasMark(directory))
+      },
+    )
+    for (const name of ['mkdir', 'truncate', 'write', 'sync', 'writeFile', 'rename'])
+      assert.ok(points.includes(name), `${name} is not among ${points.join()}`)
+  })
+
+  for (const [task, what, isThere] of [
+    ['give-away', 'gives one away', async (volumes: FileVolumes) => await volumes.uuids()],
+    ['drop', 'drops what arrived', async (volumes: FileVolumes) => await volumes.arrived()],
+  ] as const)
+    it(`while it ${what} are whole, or never come back and are overwritten in the end`, async () => {
+      const points = await atEachPoint(
+        task,
+        async (volumes, directory) => {
+          await marked(volumes, directory)
+          await volumes.hold(holdOf(1, 1))
+          if (task === 'give-away') return
+          const content = await readFile(imagePath(directory, uuid))
+          await volumes.giveAway(uuid, instanceUuid(1))
+          await volumes.remove(uuid)
+          await writeFile(await volumes.beginArrival({ uuid, sizeMb: 8 }), content)
+          await volumes.finishArrival(uuid, instanceUuid(1))
+        },
+        async (volumes, directory) => {
+          if ((await isThere(volumes)).length > 0) {
+            if (task === 'drop') await volumes.takeArrival(uuid, { isHeld: true })
+            assert.ok(await hasMark(directory))
+            assert.equal((await volumes.holds())[0]?.instanceUuid, instanceUuid(1))
+          }
+          await volumes.giveAway(uuid, instanceUuid(1))
+          await until('nothing is left', async () => (await readdir(directory)).length === 0, {
+            limitMs: freeLimitMs,
+          })
+        },
+      )
+      for (const name of ['rename', 'spawned', 'write', 'datasync', 'truncate', 'rm'])
+        assert.ok(points.includes(name), `${name} is not among ${points.join()}`)
+    })
 })

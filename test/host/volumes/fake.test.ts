@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { FakeVolumes } from '../../../src/host/fakes/fake-volumes.ts'
 import { fails, holdOf, instanceUuid, volumesConformance, volumeUuid } from './conformance.ts'
 
 describe('Fake volumes', () => {
+  const directories: string[] = []
+  after(() => {
+    for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+  })
+
   volumesConformance(async () => {
-    const volumes = new FakeVolumes()
+    const directory = mkdtempSync(join(tmpdir(), 'roost-fake-volumes-'))
+    directories.push(directory)
+    const volumes = new FakeVolumes({ directory })
     return await Promise.resolve({
       volumes,
       again: async () => await Promise.resolve(volumes),

@@ -43,6 +43,7 @@ childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
 syncBuiltinESMExports()
 
 const { FileVolumes } = await import('../../../src/host/volumes/file-volumes.ts')
+const { imagePath } = await import('../../../src/host/volumes/volume-directory.ts')
 const { holdOf, instanceUuid, volumeUuid } = await import('./conformance.ts')
 const volumes = await FileVolumes.open({ directory, reserveMb: 0 })
 const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -57,6 +58,22 @@ const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
     await volumes.repair(volumeUuid(1))
   },
   remove: async () => {
+    await volumes.remove(volumeUuid(1))
+  },
+  arrive: async () => {
+    const file = await fs.open(await volumes.beginArrival({ uuid: volumeUuid(1), sizeMb: 8 }), 'r+')
+    await file.write(await fs.readFile(imagePath(directory, volumeUuid(2))))
+    await file.sync()
+    await file.close()
+    await volumes.finishArrival(volumeUuid(1), instanceUuid(1))
+    await volumes.takeArrival(volumeUuid(1), { isHeld: true })
+  },
+  drop: async () => {
+    await volumes.dropArrival(volumeUuid(1))
+    await volumes.remove(volumeUuid(1))
+  },
+  'give-away': async () => {
+    await volumes.giveAway(volumeUuid(1), instanceUuid(1))
     await volumes.remove(volumeUuid(1))
   },
 }

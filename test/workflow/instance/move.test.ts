@@ -4,6 +4,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { startDevServer } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
+import { instanceWorkflowId } from '../../../workflows/instance/messages.ts'
 import { beginWorld } from './world.ts'
 import type { World } from './world.ts'
 
@@ -50,6 +51,38 @@ describe('an instance that moves to another host', () => {
       state: 'stopped',
       revision: (await world.life()).revision,
     })
+  })
+
+  const volume = { uuid: '00000000-0000-4000-8000-00000000000f', sizeMb: 64 }
+  const moveWithVolume = async () =>
+    await world.control.move(world.settings, { from: from(), to: to(), volume }, 'move')
+
+  it('moves with its volume, whose workflow is told of the new host', async () => {
+    world = await beginWorld(env)
+    await sleeps()
+    await moveWithVolume()
+    const life = await isOver()
+    assert.deepEqual([life.nodeId, life.move], [to().nodeId, undefined])
+    assert.deepEqual([world.host.volumes, world.otherHost.volumes], [[volume], [volume]])
+    assert.equal(world.movedVolume, volume.uuid)
+    const told = async () => {
+      const { events } = await env.client.workflow
+        .getHandle(instanceWorkflowId(world.settings.instanceUuid))
+        .fetchHistory()
+      return events
+        ?.map((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes)
+        .find((attributes) => attributes?.workflowExecution?.workflowId === `volume/${volume.uuid}`)
+    }
+    assert.equal((await until('the signal', told, soon)).signalName, 'moved')
+  })
+
+  it('stays if the new host is of a version that leaves volumes behind', async () => {
+    world = await beginWorld(env, { other: { leavesVolumes: true } })
+    await sleeps()
+    await moveWithVolume()
+    const life = await isOver()
+    assert.deepEqual([life.nodeId, world.host.isHeld], [undefined, false])
+    assert.equal(life.moveFailure?.why, 'its new host has a version of Roost that moves no volumes')
   })
 
   it('sleeps on there, and traffic wakes it there', async () => {
@@ -110,7 +143,10 @@ describe('an instance that moves to another host', () => {
     world = await beginWorld(env, { standByFails: stays })
     await move()
     await until('the end of the move', async () => (await world.life()).moveFailure !== undefined, soon)
-    assert.equal((await world.life()).moveFailure?.why, 'its host takes part in no mesh, or has its volume')
+    assert.equal(
+      (await world.life()).moveFailure?.why,
+      'its host takes part in no mesh, or can not let its volume go',
+    )
     assert.deepEqual([...world.host.running], [1])
   })
 

@@ -27,6 +27,8 @@ export interface World extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'
   reachesState(state: InstanceState): Promise<InstanceProjection>
   /** Resolves when the instance's row is deleted. */
   readonly gone: Promise<void>
+  /** The volume whose row was to name the new host with that of the instance. */
+  readonly movedVolume: string | undefined
   life(): Promise<Lifecycle>
   /** Sends events of the host, as its agent sends them. */
   tells(...events: readonly HostEvent[]): Promise<void>
@@ -65,6 +67,7 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
   })
   otherHost.setUpAnew()
   let tries = 0
+  let moved: string | undefined
   const control: Pick<
     ControlActivities,
     'recordInstance' | 'hideInstance' | 'deleteInstanceRow' | 'placeAnew' | 'moveRow'
@@ -73,8 +76,9 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
       tries += 1
       return options.places?.(tries) ?? { nodeId: otherHost.nodeId }
     },
-    async moveRow() {
+    async moveRow({ volumeUuid }) {
       const failure = await options.rowMoves?.()
+      moved = volumeUuid
       return failure === undefined ? {} : { failure }
     },
     recordInstance: async ({ revision, projection }) => void row.write(revision, projection),
@@ -107,6 +111,9 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
     reaches: (fits) => row.reaches(fits),
     reachesState: (state) => row.reaches((projection) => projection.state === state),
     gone: row.gone,
+    get movedVolume() {
+      return moved
+    },
     life: () => world.life(lifecycleQuery),
     tells,
     async tellsIdle(boot, epoch = boot) {

@@ -6,6 +6,7 @@ import type { VolumeRecord } from '../../../src/db/volume/records.ts'
 import { VolumePhase } from '../../../src/domain/volume/state.ts'
 import { VolumeWork } from '../../../src/domain/volume/lifecycle.ts'
 import { startTimeSkipping } from '../../support/temporal.ts'
+import { until } from '../../support/until.ts'
 import { createVolumeWorld } from './world.ts'
 import type { VolumeWorld, VolumeWorldOptions } from './world.ts'
 
@@ -46,6 +47,30 @@ describe('a volume as a workflow', () => {
     assert.equal(world.host.formatted, 1)
     assert.deepEqual(world.row.record, { phase: Ready, made: true })
     assert.ok(world.row.revision <= 2)
+  })
+
+  it('is asked of the host to which it moved, and its old host of nothing more', async () => {
+    await beginReady()
+    await world.moves()
+    await world.moves()
+    await world.control.repair(world.settings)
+    await world.reachesPhase(Busy)
+    await world.reachesPhase(Ready)
+    await world.control.delete(world.settings)
+    await world.gone
+    assert.deepEqual([world.host.calls, world.otherHost.calls], [[Make], [Repair, Remove]])
+  })
+
+  it('is called off at its old host when it has moved, and done at the new one', async () => {
+    const never = new Promise<void>(() => undefined)
+    await beginReady({ gate: (work) => (work === Repair ? never : undefined) })
+    await world.control.repair(world.settings)
+    await world.reachesPhase(Busy)
+    await until('the old host repairs it', () => world.host.count(Repair) === 1, { limitMs: 20_000 })
+    await world.moves()
+    await world.reachesPhase(Ready)
+    assert.deepEqual([world.host.calledOff, world.otherHost.calls], [[Repair], [Repair]])
+    assert.equal((await world.life()).nodeId, world.otherHost.nodeId)
   })
 
   it('rests once it is made: no call and no write, however long', async () => {

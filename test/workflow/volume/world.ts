@@ -8,7 +8,12 @@ import type { VolumeEvent } from '../../../src/domain/instance/host-work.ts'
 import type { VolumePhase } from '../../../src/domain/volume/state.ts'
 import type { VolumeLife } from '../../../src/domain/volume/lifecycle.ts'
 import type { VolumeSettings } from '../../../src/domain/volume/settings.ts'
-import { volumeEventSignal, volumeLifeQuery, volumeWorkflowId } from '../../../workflows/volume/messages.ts'
+import {
+  volumeEventSignal,
+  volumeLifeQuery,
+  volumeMovedSignal,
+  volumeWorkflowId,
+} from '../../../workflows/volume/messages.ts'
 import { FakeVolumeHost } from '../../support/fake-volume-host.ts'
 import type { FakeVolumeHostOptions } from '../../support/fake-volume-host.ts'
 import { createEntityWorld, FakeRow } from '../entity-world.ts'
@@ -19,6 +24,8 @@ export interface VolumeWorld extends Omit<EntityWorld, 'life' | 'addWorkers' | '
   readonly settings: VolumeSettings
   readonly control: VolumeControl
   readonly host: FakeVolumeHost
+  /** A host to which the volume can move. */
+  readonly otherHost: FakeVolumeHost & { readonly nodeId: string }
   readonly row: FakeRow<VolumeRecord>
   /** Resolves with the row's record as soon as the record fits. */
   reaches(fits: (record: VolumeRecord) => boolean): Promise<VolumeRecord>
@@ -27,6 +34,8 @@ export interface VolumeWorld extends Omit<EntityWorld, 'life' | 'addWorkers' | '
   readonly gone: Promise<void>
   /** Sends an event of the host, as its agent sends it. */
   tells(event: VolumeEvent): Promise<void>
+  /** Tells that it moved to the other host, as the workflow of its instance does. */
+  moves(): Promise<void>
   life(): Promise<VolumeLife>
   hostComesBack(): Promise<void>
   /** Deletes the volume. A workflow that still runs would hold back the server's clock for the next test. */
@@ -59,12 +68,14 @@ export async function createVolumeWorld(
     deleteVolumeRow: async () => row.delete(),
   }
   const host = new FakeVolumeHost(options)
+  const otherHost = Object.assign(new FakeVolumeHost({}), { nodeId: `${settings.nodeId}-other` })
   const hosts = { [settings.nodeId]: host.activities }
+  const others = { [otherHost.nodeId]: otherHost.activities }
   const id = volumeWorkflowId(settings.volumeUuid)
   const world = await createEntityWorld(env, {
     id,
-    work: { control, hosts },
-    ...(options.hostAway === true && { begun: { control } }),
+    work: { control, hosts: { ...hosts, ...others } },
+    ...(options.hostAway === true && { begun: { control, hosts: others } }),
   })
   const volumeControl = createVolumeControl(env.client)
   return {
@@ -72,10 +83,12 @@ export async function createVolumeWorld(
     settings,
     control: volumeControl,
     host,
+    otherHost,
     row,
     reaches: (fits) => row.reaches(fits),
     reachesPhase: (phase) => row.reaches((record) => record.phase === phase),
     gone: row.gone,
+    moves: () => env.client.workflow.getHandle(id).signal(volumeMovedSignal, { nodeId: otherHost.nodeId }),
     tells: (event) => env.client.workflow.getHandle(id).signal(volumeEventSignal, event),
     life: () => world.life(volumeLifeQuery),
     hostComesBack: () => world.addWorkers({ hosts }),
