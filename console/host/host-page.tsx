@@ -150,7 +150,7 @@ function Actions({ host }: { readonly host: Host }): VNode {
         <AskingButton
           label="Drain"
           title={`Empty ${name}?`}
-          text="Its instances move to other hosts, with their memory and their addresses; those with a volume stay. Nothing new is placed there."
+          text="Its instances move to other hosts, with their memory, their volumes and their addresses. Nothing new is placed there."
           isMild
           onConfirm={() => void drain(name)}
         />

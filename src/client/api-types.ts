@@ -211,7 +211,7 @@ export interface paths {
         get?: never;
         /**
          * Move instances to another host
-         * @description For administrators, who name instances of other accounts by UUID. To any other account it looks as if there were no hosts. An instance that runs sleeps meanwhile, and runs on with its memory; its addresses stay. Nothing happens to one that is there already, or on its way there. One with a volume does not move. Needs a token with all rights.
+         * @description For administrators, who name instances of other accounts by UUID. To any other account it looks as if there were no hosts. An instance that runs sleeps meanwhile, and runs on with its memory; its addresses stay. Nothing happens to one that is there already, or on its way there. A volume moves with it. Needs a token with all rights.
          */
         put: operations["moveInstances"];
         post?: never;
@@ -231,7 +231,7 @@ export interface paths {
         get?: never;
         /**
          * Move instances to another host
-         * @description For administrators, who name instances of other accounts by UUID. To any other account it looks as if there were no hosts. An instance that runs sleeps meanwhile, and runs on with its memory; its addresses stay. Nothing happens to one that is there already, or on its way there. One with a volume does not move. Needs a token with all rights.
+         * @description For administrators, who name instances of other accounts by UUID. To any other account it looks as if there were no hosts. An instance that runs sleeps meanwhile, and runs on with its memory; its addresses stay. Nothing happens to one that is there already, or on its way there. A volume moves with it. Needs a token with all rights.
          */
         put: operations["moveInstancesLocal"];
         post?: never;
@@ -1971,7 +1971,7 @@ export interface paths {
         get?: never;
         /**
          * Empty hosts
-         * @description Cordons the host, and moves its instances to other hosts, some at a time, with their memory and their addresses. Those with a volume stay. This goes on by itself until nothing is left on the host; then it is only cordoned. A cordon or an uncordon takes it back: what has moved stays where it is. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         * @description Cordons the host, and moves its instances to other hosts, some at a time, with their memory, their volumes and their addresses. This goes on by itself until no instance is left on the host; then it is only cordoned. Volumes that no instance has stay. A cordon or an uncordon takes it back: what has moved stays where it is. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
          */
         put: operations["drainHosts"];
         post?: never;
@@ -1991,7 +1991,7 @@ export interface paths {
         get?: never;
         /**
          * Empty hosts
-         * @description Cordons the host, and moves its instances to other hosts, some at a time, with their memory and their addresses. Those with a volume stay. This goes on by itself until nothing is left on the host; then it is only cordoned. A cordon or an uncordon takes it back: what has moved stays where it is. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
+         * @description Cordons the host, and moves its instances to other hosts, some at a time, with their memory, their volumes and their addresses. This goes on by itself until no instance is left on the host; then it is only cordoned. Volumes that no instance has stay. A cordon or an uncordon takes it back: what has moved stays where it is. For administrators. To any other account it looks as if there were no hosts. A host is named by the id under which it joined; one whose id is no name is only in the answer about all hosts. Needs a token with all rights.
          */
         put: operations["drainHostsLocal"];
         post?: never;
@@ -14371,8 +14371,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -14465,8 +14463,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -14579,8 +14575,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -14673,8 +14667,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -14787,8 +14779,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -14881,8 +14871,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -14995,8 +14983,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -15089,8 +15075,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -15203,8 +15187,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -15297,8 +15279,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -15425,8 +15405,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time
@@ -15519,8 +15497,6 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
-                        /** @description Instances with a volume, which stay. */
-                        staying: number;
                     };
                     /**
                      * Format: date-time

@@ -114,7 +114,7 @@ describe('the pages of the console about hosts', () => {
       const { uuid } = await user.api.one('createInstances', { body: { image: 'hello:latest' } })
       await scene.open('hosts/local', 'local is live')
       await press('Drain')
-      await untilShown(page, 'those with a volume stay')
+      await untilShown(page, 'with their memory, their volumes and their addresses')
       await confirm('Drain')
       await untilShown(page, 'local is being emptied.')
       await untilShown(page, 'it is being emptied since')

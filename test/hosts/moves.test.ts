@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { onFailure } from '../support/failure-notes.ts'
 import { openHostPair } from '../support/host-pair.ts'
@@ -167,7 +167,50 @@ describe('an instance that moves', function () {
     for (const { uuid } of ends) await stack.api.one('deleteInstances', { object: uuid })
   })
 
-  it('stays where it is, with a reason, if the other host takes nothing new or it has a volume', async () => {
+  it('takes its volume along, with what was written and not synced yet, and the old copy is gone', async () => {
+    const { stack } = pair
+    const begins =
+      'echo begun >> /data/begun; i=0; while :; do i=$((i+1)); echo $i >> /data/count; sleep 0.1; done'
+    const keeper = await runInstance(stack.api, {
+      name: 'keeper',
+      image: 'busybox',
+      args: ['sh', '-c', begins],
+      volumes: [{ size_mb: 64, at: '/data' }],
+    })
+    const read = async (file: string) =>
+      (await roost('exec', 'keeper', '--', 'cat', `/data/${file}`)).trim().split('\n')
+    await until('it has counted', async () => (await read('count')).length > 10, { limitMs })
+    const from = await pair.hostOf(keeper.uuid)
+    const before = await read('count')
+    await move({ uuid: keeper.uuid, name: 'keeper' })
+    const counted = await until(
+      'it counts on',
+      async () => {
+        const all = await read('count')
+        return all.length > before.length + 20 ? all : undefined
+      },
+      { limitMs },
+    )
+    assert.deepEqual(
+      counted,
+      counted.map((_, index) => String(index + 1)),
+    )
+    assert.deepEqual(await read('begun'), ['begun'], 'its memory went with it')
+    const left = path.join(pair.machines[from].dataDir, 'agent', 'volumes')
+    await until('the old host has nothing of it', () => readdirSync(left).length === 0, { limitMs })
+    await stack.api.one('stopInstances', { object: keeper.uuid })
+    await waitFor(stack.api, keeper.uuid, 'stopped')
+    await move({ uuid: keeper.uuid, name: 'keeper' })
+    await stack.api.one('startInstances', { object: keeper.uuid })
+    await waitFor(stack.api, keeper.uuid, 'running')
+    assert.deepEqual(await read('begun'), ['begun', 'begun'])
+    await stack.api.one('deleteInstances', { object: keeper.uuid })
+    const host = pair.machines[from].dataDir
+    const volumes = path.join(host, 'agent', 'volumes')
+    await until('it is deleted where it is', () => readdirSync(volumes).length === 0, { limitMs })
+  })
+
+  it('stays where it is, with a reason, if the other host takes nothing new', async () => {
     const { stack, hostOf } = pair
     const host = await hostOf(counter.uuid)
     const to = otherThan(host)
@@ -176,20 +219,10 @@ describe('an instance that moves', function () {
     assert.equal(refused.code, 1)
     assert.match(refused.err, /cordoned/)
     await stack.api.one('uncordonHosts', { object: to })
-    const { uuid } = await runInstance(stack.api, {
-      name: 'keeper',
-      image: 'busybox',
-      args: ['sleep', '1000'],
-      volumes: [{ size_mb: 16, at: '/data' }],
-    })
-    const held = await pair.roost.run(['instance', 'move', 'keeper', otherThan(await hostOf(uuid))])
-    assert.equal(held.code, 1)
-    assert.match(held.err, /volume/)
     assert.equal(await hostOf(counter.uuid), host)
-    await stack.api.one('deleteInstances', { object: uuid })
   })
 
-  it('moves away with all others when its host is emptied, but for those with a volume', async () => {
+  it('moves away with all others when its host is emptied, also those with a volume', async () => {
     const { stack, hostOf } = pair
     const host = await hostOf(counter.uuid)
     await stack.api.one('cordonHosts', { object: otherThan(host) })
@@ -208,14 +241,14 @@ describe('an instance that moves', function () {
     const traffic = new LaneTraffic(pair.names, { ...counter, path: '/count' }, perSecond)
     await traffic.next(perSecond)
     const out = await roost('host', 'drain', host)
-    assert.equal(out, `${host} is cordoned, and 1 instance stays there with a volume\n`)
+    assert.equal(out, `${host} is empty, and stays cordoned\n`)
     await traffic.next(perSecond)
     await traffic.end()
     assertNoneLost([traffic], 'while its host was emptied')
     assert.equal(await hostOf(counter.uuid), otherThan(host))
     assert.equal(await hostOf(sleeper.uuid), otherThan(host))
     assert.equal((await viewOf(stack.api, sleeper.uuid)).state, 'standby')
-    assert.equal(await hostOf(fixed.uuid), host)
+    assert.equal(await hostOf(fixed.uuid), otherThan(host))
     await stack.api.one('deleteInstances', { object: fixed.uuid })
     const drained = async () => (await stack.api.one('getHosts', { object: host })).drain === undefined
     await until('the drain is over', drained, { limitMs })

@@ -121,14 +121,15 @@ export function createFakeControl(database: Database): FakeControl {
         return record(uuid, { state: InstanceState.Standby, suspended: true, boot, startCount })
       })
     },
-    async move({ instanceUuid }, { from, to }) {
+    async move({ instanceUuid }, { from, to, volume }) {
       called(`move from ${from.nodeId} to ${to.nodeId}`)
       if (faults.refusesMoves !== undefined) throw new MoveRefused(faults.refusesMoves)
       return answer(instanceUuid, async () => {
         const over = { from, to, sinceMs: Date.now() }
         const revision = await record(instanceUuid, { move: { ...over, step: MoveStep.Fetch } })
         if (faults.holdsMoves === true) return revision
-        const moved = { instanceUuid, from: from.nodeId, to: to.nodeId }
+        const hosts = { from: from.nodeId, to: to.nodeId }
+        const moved = { instanceUuid, ...hosts, ...(volume && { volumeUuid: volume.uuid }) }
         const outcome = faults.failsMoves === undefined ? await moveRow(database, moved) : undefined
         const failure = faults.failsMoves ?? (outcome?.ok === true ? outcome.value : outcome?.refusal.kind)
         await record(instanceUuid, failure === undefined ? {} : { move: { ...over, failure } })

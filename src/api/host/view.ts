@@ -30,11 +30,7 @@ function shared({ node, instances }: SeenHost) {
     heard_at: timestamp(node.heartbeatAt),
     ...optionalTimestamp('cordoned_at', node.cordonedAt),
     ...(node.drainingAt !== null && {
-      drain: {
-        since: timestamp(node.drainingAt),
-        to_move: totalOf(instances) - node.withVolume,
-        staying: node.withVolume,
-      },
+      drain: { since: timestamp(node.drainingAt), to_move: totalOf(instances) },
     }),
     ...optionalTimestamp('lost_at', node.lostAt),
     ...(node.termMs !== null && { term_ms: node.termMs }),

@@ -55,11 +55,11 @@ function goesOn(names: readonly string[]): string {
   return `the drain goes on: \`roost host list ${all}\` shows how far it is, and \`roost host uncordon ${all}\` takes it back`
 }
 
-function outcome({ name, drain: left, instances }: Host): string {
+function outcome({ name, drain: left, instances, volumes }: Host): string {
   const count = Object.values(instances).reduce((sum, some) => sum + some, 0)
   if (left === undefined && count > 0)
     return `${name} is not emptied any more, because the drain was taken back; ${count} are left there`
-  const staying = left?.staying ?? 0
-  if (staying === 0) return `${name} is empty, and stays cordoned`
-  return `${name} is cordoned, and ${staying} ${staying === 1 ? 'instance stays' : 'instances stay'} there with a volume`
+  if (volumes === 0) return `${name} is empty, and stays cordoned`
+  const kept = volumes === 1 ? '1 volume that no instance has' : `${volumes} volumes that no instance has`
+  return `${name} has no instances any more, and stays cordoned; ${kept} stay${volumes === 1 ? 's' : ''} there`
 }

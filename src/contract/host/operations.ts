@@ -100,9 +100,9 @@ export const drainHosts = defineOperation({
   place: 'host drain arguments',
   summary: 'Empty hosts',
   description:
-    'Cordons the host, and moves its instances to other hosts, some at a time, with their memory and their addresses. Those with a ' +
-    'volume stay. This goes on by itself until nothing is left on the host; then it is only cordoned. A cordon or an uncordon takes ' +
-    `it back: what has moved stays where it is. ${forAdministrators}`,
+    'Cordons the host, and moves its instances to other hosts, some at a time, with their memory, their volumes and their ' +
+    'addresses. This goes on by itself until no instance is left on the host; then it is only cordoned. Volumes that no instance ' +
+    `has stay. A cordon or an uncordon takes it back: what has moved stays where it is. ${forAdministrators}`,
 })
 
 export const getBalance = defineOperation({

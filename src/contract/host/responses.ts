@@ -50,7 +50,6 @@ const host = {
       {
         since: timestampField,
         to_move: count('Instances that are to move to other hosts.'),
-        staying: count('Instances with a volume, which stay.'),
       },
       {
         description:

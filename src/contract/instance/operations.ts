@@ -200,7 +200,7 @@ export const moveInstances = defineOperation({
   description:
     'For administrators, who name instances of other accounts by UUID. To any other account it looks as if there were no ' +
     'hosts. An instance that runs sleeps meanwhile, and runs on with its memory; its addresses stay. Nothing happens to one ' +
-    'that is there already, or on its way there. One with a volume does not move.',
+    'that is there already, or on its way there. A volume moves with it.',
 })
 
 export const waitInstances = defineOperation({

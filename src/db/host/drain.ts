@@ -32,7 +32,7 @@ export async function isDraining({ db }: Database, hostId: string): Promise<bool
   return (await found.where('drainingAt', 'is not', null).executeTakeFirst()) !== undefined
 }
 
-/** The instances on a host that can move, after this one, in the order of their UUIDs. */
+/** The instances on a host that are to move, after this one, in the order of their UUIDs. */
 export async function instancesToMove(
   { db }: Database,
   hostId: string,
@@ -42,7 +42,6 @@ export async function instancesToMove(
     .selectFrom('instances')
     .select(instanceColumns)
     .where('nodeId', '=', hostId)
-    .where('volumeUuid', 'is', null)
     .where('deletedAt', 'is', null)
     .$if(after !== '', (query) => query.where('uuid', '>', after))
     .orderBy('uuid')
@@ -63,7 +62,10 @@ export async function movesUnderWay({ db }: Database, hostId: string): Promise<n
   return count
 }
 
-type MovingRow = Pick<InstanceRow, 'nodeId' | 'memoryMb' | 'vcpus' | 'serviceUuid' | 'rolloutUuid' | 'state'>
+type MovingRow = Pick<
+  InstanceRow,
+  'nodeId' | 'memoryMb' | 'vcpus' | 'serviceUuid' | 'rolloutUuid' | 'state' | 'volumeUuid'
+>
 
 /**
  * The host to which an instance of a draining host would best move, by the placement rules. `except` comes
@@ -83,14 +85,25 @@ export async function hostToMoveTo(
   if (others.length === 0) throw new Refused({ kind: 'all-cordoned' })
   const open = await readCandidates(db, await inMesh(db, others), { group, locked: false })
   const candidates = starts ? await measureRoom(db, open, neededMb) : open
-  const wish = { instance: { memoryMb, vcpus, starts } }
+  const sizeMb = await sizeOfVolume(db, row)
+  const wish = { instance: { memoryMb, vcpus, starts }, ...(sizeMb > 0 && { volumeMb: sizeMb }) }
   const first = candidates.filter(({ id }) => id !== except)
   for (const some of [first, candidates]) {
     const choice = some.length === 0 ? undefined : chooseHosts(some, wish, 1)
     if (choice?.ok === true) return choice.chosen[0]!.host.id
+    if (choice?.lack === 'volume-room' && some === candidates) {
+      const free = candidates.map(({ volumeMb, promisedVolumeMb }) => volumeMb - promisedVolumeMb)
+      throw new Refused({ kind: 'no-volume-room', sizeMb, count: 1, roomiestMb: Math.max(0, ...free) })
+    }
   }
   const roomiestMb = Math.max(0, ...candidates.map(({ roomMb }) => roomMb))
   throw new Refused({ kind: 'no-memory-room', neededMb, count: 1, roomiestMb })
+}
+
+async function sizeOfVolume(db: Db, { volumeUuid }: Pick<InstanceRow, 'volumeUuid'>): Promise<number> {
+  if (volumeUuid === null) return 0
+  const found = db.selectFrom('volumes').select('sizeMb').where('uuid', '=', volumeUuid)
+  return (await found.executeTakeFirst())?.sizeMb ?? 0
 }
 
 /** Those of the hosts that take part in the mesh; all, if none does, and the move is refused for that. */

@@ -7,14 +7,13 @@
 const drainAgainAfterMs = 15_000
 /** The pause while nothing is left that can move. Instances that are being deleted are gone soon. */
 const leavingWaitMs = 5_000
-const stayingWaitMs = 30_000
 /** How many instances that can not move are named. */
 const mostStuckTold = 10
 
 /** What is on the host, and since when it is to be empty. */
 export interface DrainFacts {
   readonly drainingAtMs: number | undefined
-  /** The instances that can move, those that stay because of a volume, and those that are being deleted. */
+  /** The instances without a volume, those with one, which moves with them, and those that are being deleted. */
   readonly moving: number
   readonly staying: number
   readonly leaving: number
@@ -58,13 +57,12 @@ export type DrainStep =
 
 export function decideDrain(facts: DrainFacts, drain: DrainTold | undefined, nowMs: number): DrainStep {
   const { moving, staying, leaving } = facts
-  if (moving > 0) {
+  if (moving + staying > 0) {
     const { stuckAtMs, after } = drainOf(facts, drain)
     const leftMs = stuckAtMs === undefined ? 0 : stuckAtMs + drainAgainAfterMs - nowMs
     return leftMs > 0 ? { kind: 'wait', ms: leftMs } : { kind: 'drain', after }
   }
-  if (leaving > 0) return { kind: 'wait', ms: leavingWaitMs }
-  return staying > 0 ? { kind: 'wait', ms: stayingWaitMs } : { kind: 'end-drain' }
+  return leaving > 0 ? { kind: 'wait', ms: leavingWaitMs } : { kind: 'end-drain' }
 }
 
 /** What is known of this drain; an earlier one counts no more. */

@@ -179,19 +179,14 @@ function placing(host: ExplainedHost): string {
 }
 
 /** What a drain does, and how it is taken back. */
-function draining({ id, instances, withVolume = 0, drainingAtMs }: ExplainedHost): string {
-  const count = totalOf(instances) - withVolume
-  const parts = [
-    ...(count > 0 ? [`${counted(count, 'instance')} ${count === 1 ? 'moves' : 'move'} to other hosts`] : []),
-    ...(withVolume > 0
-      ? [
-          `${counted(withVolume, 'instance')} with ${withVolume === 1 ? 'a volume stays' : 'volumes stay'} until ` +
-            `${withVolume === 1 ? 'it is' : 'they are'} deleted`,
-        ]
-      : []),
-  ]
+function draining({ id, instances, drainingAtMs }: ExplainedHost): string {
+  const count = totalOf(instances)
+  const left =
+    count === 0
+      ? 'nothing is left on it'
+      : `${counted(count, 'instance')} ${count === 1 ? 'moves' : 'move'} to other hosts`
   return (
-    `it is being emptied since ${timeOf(drainingAtMs)}: ${parts.join(', ') || 'nothing is left on it'}; no new instances are ` +
+    `it is being emptied since ${timeOf(drainingAtMs)}: ${left}; no new instances are ` +
     `placed here, and \`roost host uncordon ${id}\` takes this back`
   )
 }

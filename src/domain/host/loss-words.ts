@@ -13,9 +13,8 @@ const byPhase = {
   [HostPhase.Draining]: (facts, { drain }) => {
     const { moved, stuck } = drainOf(facts, drain)
     const parts = [
-      `being emptied since ${timeOf(facts.drainingAtMs ?? 0)}: ${moved} moved away, ${facts.moving} to move`,
+      `being emptied since ${timeOf(facts.drainingAtMs ?? 0)}: ${moved} moved away, ${facts.moving + facts.staying} to move`,
       ...stuck.map(({ name, why }) => `${name} could not move: ${why}`),
-      ...(facts.staying > 0 ? [stays(facts.staying)] : []),
     ]
     return parts.join('; ')
   },
@@ -45,10 +44,6 @@ function waits(count: number): string {
   return count === 1
     ? '1 waits for it because its volume is there'
     : `${count} wait for it because their volumes are there`
-}
-
-function stays(count: number): string {
-  return count === 1 ? '1 stays because of its volume' : `${count} stay because of their volumes`
 }
 
 /** What follows when a host is declared lost, for the one who removed it. */

@@ -64,9 +64,9 @@ export interface HostFacts {
   readonly unheardMs: number | undefined
   /** Whether it saw one before that. Else it may have been silent for longer. */
   readonly wasHeard: boolean
-  /** The instances on it without a volume, which begin on other hosts or move there. */
+  /** The instances on it without a volume, which begin on other hosts if it is lost. */
   readonly moving: number
-  /** The instances on it with a volume, which stay. */
+  /** The instances on it with a volume, which wait for it if it is lost. */
   readonly staying: number
   /** The instances on it that are being deleted. */
   readonly leaving: number

@@ -32,6 +32,13 @@ describe('moving instances to another host', () => {
     await admin.api.one('uncordonHosts', { object: 'h2' })
     return { uuid, name }
   }
+  /** Writes what the workflow of its volume records. */
+  const setVolumes = async (uuid: string, values: object) =>
+    await api.database.db
+      .updateTable('volumes')
+      .set(values)
+      .where('uuid', 'in', (db) => db.selectFrom('instances').select('volumeUuid').where('uuid', '=', uuid))
+      .execute()
   const move = async (owner: TestUser, object: string, body: object = {}) =>
     (await owner.api.attempt('moveInstances', { object, body: { host: 'h2', wait_timeout_ms: -1, ...body } }))
       .entries[0]
@@ -47,6 +54,24 @@ describe('moving instances to another host', () => {
     )
     const explained = await admin.api.one('explainInstances', { object: name })
     assert.equal(explained.placed, 'it is on host h2, to which it moved from host local; it kept its address')
+  })
+
+  it('takes its volume along, if the other host has room for it', async () => {
+    const { name, uuid } = await make(admin, { volumes: [{ size_mb: 64, at: '/data' }] })
+    await setVolumes(uuid, { phase: 'ready', made: true })
+    await api.database.db.updateTable('nodes').set({ volumeMb: 63 }).where('id', '=', 'h2').execute()
+    assert.partialDeepStrictEqual(await move(admin, name), {
+      message: `Instance '${name}' did not move to host 'h2': its volume needs 64 MB, and host h2 has 63 MB left for volumes`,
+    })
+    await api.database.db.updateTable('nodes').set({ volumeMb: 1_000 }).where('id', '=', 'h2').execute()
+    assert.partialDeepStrictEqual(await move(admin, name), { status: 'success', name, host: 'h2' })
+    const { nodeId } = await api.database.db
+      .selectFrom('volumes')
+      .innerJoin('instances', 'instances.volumeUuid', 'volumes.uuid')
+      .select('volumes.nodeId')
+      .where('instances.uuid', '=', uuid)
+      .executeTakeFirstOrThrow()
+    assert.equal(nodeId, 'h2')
   })
 
   it('is for administrators, who name what others own by UUID; others see no hosts', async () => {
@@ -91,7 +116,8 @@ describe('moving instances to another host', () => {
     }
     assert.match((await refused(name, { host: 'h9' })) ?? '', /: there is no host h9$/)
     const withVolume = await make(admin, { volumes: [{ size_mb: 64, at: '/data' }] })
-    assert.match((await refused(withVolume.name)) ?? '', /: it has a volume, and volumes do not move$/)
+    await setVolumes(withVolume.uuid, { phase: 'error' })
+    assert.match((await refused(withVolume.name)) ?? '', /: its volume \S+ is error and not ready$/)
     api.control.faults.refusesMoves = 'it is moving to host h3 now'
     assert.match((await refused(name)) ?? '', /: it is moving to host h3 now$/)
   })

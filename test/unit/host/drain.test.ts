@@ -74,8 +74,8 @@ describe('a host that is to be emptied', () => {
     assert.deepEqual(decide(again, before), { kind: 'drain', after: undefined })
   })
 
-  it('is empty only when nothing is left on it, and waits for what stays', () => {
-    assert.deepEqual(decide({ ...draining, moving: 0 }), { kind: 'wait', ms: 30_000 })
+  it('is empty only when nothing is left on it, with a volume or without', () => {
+    assert.deepEqual(decide({ ...draining, moving: 0 }), { kind: 'drain', after: undefined })
     assert.deepEqual(decide({ ...draining, moving: 0, staying: 0, leaving: 1 }), { kind: 'wait', ms: 5_000 })
     assert.deepEqual(decide({ ...draining, moving: 0, staying: 0 }), { kind: 'end-drain' })
   })
@@ -99,8 +99,7 @@ describe('a host that is to be emptied', () => {
     })
     assert.equal(
       hostWords(draining, { drain }),
-      'being emptied since 2026-01-02T03:00:00.000Z: 2 moved away, 3 to move; web could not move: a program runs in it; ' +
-        '1 stays because of its volume',
+      'being emptied since 2026-01-02T03:00:00.000Z: 2 moved away, 4 to move; web could not move: a program runs in it',
     )
   })
 })

@@ -73,7 +73,8 @@ describe('an instance that moves to another host', () => {
         ?.map((event) => event.signalExternalWorkflowExecutionInitiatedEventAttributes)
         .find((attributes) => attributes?.workflowExecution?.workflowId === `volume/${volume.uuid}`)
     }
-    assert.equal((await until('the signal', told, soon)).signalName, 'moved')
+    const signal = await until('the signal', told, soon)
+    assert.equal(signal?.signalName, 'moved')
   })
 
   it('stays if the new host is of a version that leaves volumes behind', async () => {
