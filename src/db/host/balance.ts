@@ -3,6 +3,7 @@ import type { BalancedInstance, BalancingMove } from '../../domain/host/balance.
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { withWish, withoutWish } from '../../domain/host/placement.ts'
 import { InstanceState, isDown } from '../../domain/instance/state.ts'
+import { VolumePhase } from '../../domain/volume/state.ts'
 import type { Database } from '../database.ts'
 import { readCandidates } from '../instance/placement-candidates.ts'
 import type { Db, Row } from '../schema/tables.ts'
@@ -48,38 +49,48 @@ const columns = [
   'state',
   'serviceUuid',
   'rolloutUuid',
-  'volumeUuid',
   'retiredAt',
   'move',
 ] as const
-type BalancedRow = Pick<Row<'instances'>, (typeof columns)[number]>
+interface BalancedRow extends Pick<Row<'instances'>, (typeof columns)[number]> {
+  /** Of its volume; null if it has none. */
+  readonly sizeMb: number | null
+  readonly phase: VolumePhase | null
+}
 
 async function readInstances(db: Db, hostIds: readonly string[]): Promise<readonly BalancedRow[]> {
   return await db
     .selectFrom('instances')
-    .select(columns)
-    .where('nodeId', '=', anyOf(hostIds))
-    .where('deletedAt', 'is', null)
-    .orderBy('uuid')
+    .leftJoin('volumes', 'volumes.uuid', 'instances.volumeUuid')
+    .select(columns.map((column) => `instances.${column}` as const))
+    .select(['volumes.sizeMb', 'volumes.phase'])
+    .where('instances.nodeId', '=', anyOf(hostIds))
+    .where('instances.deletedAt', 'is', null)
+    .orderBy('instances.uuid')
     .limit(mostInstances)
     .execute()
 }
 
 function balanced(row: BalancedRow): BalancedInstance {
-  const { uuid, name, nodeId, memoryMb, vcpus, state, serviceUuid, rolloutUuid, retiredAt, move } = row
+  const { uuid, name, nodeId, memoryMb, vcpus, state, serviceUuid, rolloutUuid, retiredAt, move, sizeMb } =
+    row
   const isMoving = move?.step !== undefined
   return {
     uuid,
     name,
     nodeId: isMoving ? move.to.nodeId : nodeId,
-    wish: { instance: { memoryMb, vcpus, starts: !isDown(state) } },
+    wish: {
+      instance: { memoryMb, vcpus, starts: !isDown(state) },
+      ...(sizeMb !== null && { volumeMb: sizeMb }),
+    },
     ...(serviceUuid !== null && retiredAt === null && { kind: `${serviceUuid} ${rolloutUuid}` }),
     isFree: !isMoving && mayMove(row, Date.now()),
   }
 }
 
-function mayMove({ state, volumeUuid, retiredAt, move }: BalancedRow, nowMs: number): boolean {
-  if (volumeUuid !== null || retiredAt !== null) return false
+function mayMove({ state, phase, retiredAt, move }: BalancedRow, nowMs: number): boolean {
+  const isVolumeReady = phase === null || phase === VolumePhase.Ready
+  if (!isVolumeReady || retiredAt !== null) return false
   if (move?.failure !== undefined && nowMs - move.sinceMs < failedForMs) return false
   return isDown(state) || state === InstanceState.Running
 }

@@ -5,8 +5,8 @@ import type { PlacementHost, PlacementWish } from './placement.ts'
  * Which moves make the hosts more equally full, after a machine has joined or many instances were deleted.
  *
  * Again and again the move is taken that brings most: from the fullest host that has a useful one, to the
- * emptiest that may take the instance. Of those that bring the same, one comes first that needs no memory
- * now, because nobody waits for it while it moves.
+ * emptiest that may take the instance. Of those that bring the same, one comes first that has no volume or a
+ * small one, because that is quick; and then one that needs no memory now, because nobody waits for it.
  *
  * A move never makes its new host as full as the old one was, so no plan moves back what one before it
  * moved. It never brings more instances of one version of a service together than were together before.
@@ -121,7 +121,13 @@ function gainOf({ from, to }: BalancingMove): number {
 function comesBefore(one: BalancingMove, other: BalancingMove): boolean {
   const [gain, otherGain] = [gainOf(one), gainOf(other)]
   if (gain !== otherGain) return gain > otherGain
+  const [volumeMb, otherMb] = [volumeOf(one), volumeOf(other)]
+  if (volumeMb !== otherMb) return volumeMb < otherMb
   return !one.instance.wish.instance.starts && other.instance.wish.instance.starts
+}
+
+function volumeOf({ instance: { wish } }: BalancingMove): number {
+  return wish.volumeMb ?? 0
 }
 
 /** How many instances of a kind each host has, by the host and the kind. */
