@@ -86,7 +86,7 @@ export class LiveAgent {
       volumeEvents: own({ tell: async () => await Promise.resolve('taken' as const) }),
       launches: own({
         launchSpec: async () => await this.#launchSpec(),
-        ownVolumes: async () => await Promise.resolve([]),
+        placeOfVolume: async () => await Promise.resolve('nowhere' as const),
       }),
       store: own(disk.store()),
       disk: endlessDisk,

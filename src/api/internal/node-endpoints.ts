@@ -8,7 +8,7 @@ import {
   instancesOfNode,
   isPlacedOn,
   loadLaunchSpec,
-  volumesOfNode,
+  placeOfVolume,
 } from '../../db/host/instances.ts'
 import { recordHeartbeat } from '../../db/host/hosts.ts'
 import { isRemovedAsLost } from '../../db/host/loss.ts'
@@ -65,9 +65,11 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = { instances: await instancesOfNode(deps.database, nodeId(ctx.params['node'])) }
   })
 
-  router.get('/volumes', joined, spoken, async (ctx) => {
-    ctx.state.route = 'internal.volumes'
-    ctx.body = { volumes: await volumesOfNode(deps.database, nodeId(ctx.params['node'])) }
+  router.get('/volumes/:uuid', joined, spoken, async (ctx) => {
+    ctx.state.route = 'internal.volume'
+    const uuid = ctx.params['uuid'] ?? ''
+    if (!isUuid(uuid)) throw requestError('noEndpoint', { path: ctx.path })
+    ctx.body = { place: await placeOfVolume(deps.database, nodeId(ctx.params['node']), uuid) }
   })
 
   router.get('/instances/:uuid/launch', joined, spoken, async (ctx) => {

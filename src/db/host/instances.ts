@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { VolumePlace } from '../../domain/host/api-protocol.ts'
 import type { LaunchSpec, LaunchVolume, NodeInstance } from '../../domain/host/api-protocol.ts'
 import type { Database } from '../database.ts'
 import { openEnv, scaleToZeroOf } from '../instance/row.ts'
@@ -88,10 +89,16 @@ export async function instancesOfNode({ db }: Database, nodeId: string): Promise
     .execute()
 }
 
-/** Every volume with a row on the host, also those that are deleted and wait for the host to remove them. */
-export async function volumesOfNode({ db }: Database, nodeId: string): Promise<readonly string[]> {
-  const rows = await db.selectFrom('volumes').select('uuid').where('nodeId', '=', nodeId).execute()
-  return rows.map(({ uuid }) => uuid)
+/** Where a volume is, as seen from this host. One that is deleted and not removed yet counts. */
+export async function placeOfVolume(
+  { db }: Database,
+  nodeId: string,
+  volumeUuid: string,
+): Promise<VolumePlace> {
+  const found = db.selectFrom('volumes').select('nodeId').where('uuid', '=', volumeUuid)
+  const row = await found.executeTakeFirst()
+  if (row === undefined) return VolumePlace.Nowhere
+  return row.nodeId === nodeId ? VolumePlace.Here : VolumePlace.Elsewhere
 }
 
 /**

@@ -20,8 +20,7 @@ import type { VolumeMount } from '../volume/state.ts'
  *   GET  /instances                         -> { instances: NodeInstance[] }, to delete instances that are not theirs any more
  *                                           and to report theirs that they have lost
  *   GET  /instances/<uuid>/launch           -> LaunchSpec
- *   GET  /volumes                           -> { volumes: string[] }, the UUIDs of theirs. What is not among them after a move is
- *                                           another host's
+ *   GET  /volumes/<uuid>                    -> { place: VolumePlace }, before a host overwrites or uses what moved
  *   POST /registry-token  { repository }    -> { token }, to pull that repository
  *   POST /reports  HostReport               -> { taken }: false if the workflow does not exist any more, or if hosts do not report
  *                                           events of this kind; the host does not report the event again
@@ -98,6 +97,10 @@ export interface NodeAssignment {
    */
   readonly loss?: number
 }
+
+/** Whether the row of a volume names the host that asks, another one, or is not there. */
+export const VolumePlace = { Here: 'here', Elsewhere: 'elsewhere', Nowhere: 'nowhere' } as const
+export type VolumePlace = (typeof VolumePlace)[keyof typeof VolumePlace]
 
 export interface NodeInstance {
   readonly uuid: string

@@ -1,6 +1,6 @@
 import type { StartKind, StartReport } from '../../domain/instance/start-report.ts'
 import type { VolumeEvent } from '../../domain/instance/host-work.ts'
-import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
+import type { LaunchSpec, VolumePlace } from '../../domain/host/api-protocol.ts'
 import type { DiskAdmission } from '../disk-room.ts'
 import type { Images } from '../images/images.ts'
 import type { Transfers } from '../moves/transfers.ts'
@@ -33,8 +33,8 @@ export interface AgentPorts {
 /** The source of launch specs. Throws `HostStartError` if the API does not give one. */
 export interface LaunchSource {
   launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec>
-  /** The volumes whose rows name this host. Throws if the API does not tell. */
-  ownVolumes(): Promise<readonly string[]>
+  /** Which host the row of a volume names. Throws if the API does not tell. */
+  placeOfVolume(volumeUuid: string): Promise<VolumePlace>
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Agent } from 'undici'
 import { HostFailure } from '../../domain/instance/host-work.ts'
+import { VolumePlace } from '../../domain/host/api-protocol.ts'
 import type {
   HostReport,
   LaunchSpec,
@@ -89,10 +90,10 @@ export class ApiClient implements LaunchSource {
   }
 
   /** An API of an earlier version does not tell this, so this throws. */
-  async ownVolumes(): Promise<readonly string[]> {
-    const { volumes } = await this.#ask<{ volumes: readonly string[] }>('GET', '/volumes', {})
-    if (!Array.isArray(volumes)) throw new ApiError('the API answered without a list of volumes', {})
-    return volumes
+  async placeOfVolume(volumeUuid: string): Promise<VolumePlace> {
+    const { place } = await this.#ask<{ place: VolumePlace }>('GET', `/volumes/${volumeUuid}`, {})
+    if (Object.values(VolumePlace).includes(place)) return place
+    throw new ApiError('the API answered without the place of a volume', {})
   }
 
   /** Reports an event of an instance or a volume. Returns false if its workflow does not exist any more. */

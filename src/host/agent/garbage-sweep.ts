@@ -75,7 +75,7 @@ export class GarbageSweep {
   async #letVolumeGo(instanceUuid: string): Promise<boolean> {
     const entry = this.#agent.entries.get(instanceUuid)
     try {
-      if (entry !== undefined) await this.#agent.moves.volumes.letGo(entry, 'supposed')
+      if (entry !== undefined) await this.#agent.moves.volumes.letGo(entry, { told: false })
       return true
     } catch (error) {
       this.#ports.log.warn(

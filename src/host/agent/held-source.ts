@@ -50,7 +50,7 @@ export function heldSource(parts: {
       const entry = heldFor(instanceUuid, address)
       // A start that waits here was ordered by the workflow, which knows better.
       if (entry?.record?.move?.holdUuid !== holdUuid || entry.job !== undefined) return false
-      await volumes.letGo(entry, 'required')
+      await volumes.letGo(entry, { told: true })
       gone.add(instanceUuid)
       await clear(instanceUuid)
       ports.log.info({ instance: instanceUuid }, 'an instance has moved to another host')

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { VolumePlace } from '../../domain/host/api-protocol.ts'
 import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { FetchResult, MoveActivities, MovedVolume } from '../../domain/instance/host-work.ts'
 import { isUuid } from '../../domain/object-name.ts'
@@ -174,7 +175,7 @@ export class InstanceFetch {
    * only copy then.
    */
   async #requireElsewhere({ uuid }: MovedVolume): Promise<void> {
-    if (!(await this.#ports.launches.ownVolumes()).includes(uuid)) return
+    if ((await this.#ports.launches.placeOfVolume(uuid)) !== VolumePlace.Here) return
     throw new HostStartError(HostFailure.BootFailed, ownVolume, { final: true })
   }
 

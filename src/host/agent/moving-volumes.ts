@@ -1,3 +1,4 @@
+import { VolumePlace } from '../../domain/host/api-protocol.ts'
 import type { LaunchSpec, LaunchVolume } from '../../domain/host/api-protocol.ts'
 import type { MovedVolume } from '../../domain/instance/host-work.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
@@ -69,33 +70,36 @@ export class MovingVolumes {
 
   /**
    * Called before an instance is cleared that is not this host's any more: overwrites the volume that moved
-   * with it. If its row still names this host it stays, and with `required` this throws.
+   * with it. `told` says whether its new host has told that it has both. If the row still names this host, the
+   * volume stays. It also stays if there is no row, unless it was told: a database that was restored does not
+   * know younger volumes, and `roost admin doctor` lists what is left of such.
    */
-  async letGo(entry: InstanceEntry, moved: 'required' | 'supposed'): Promise<void> {
+  async letGo(entry: InstanceEntry, { told }: { readonly told: boolean }): Promise<void> {
     const volume = leavingVolume(entry)
     if (volume === undefined) return
     const { launches, log } = this.#ports
     const { instanceUuid } = entry
-    if ((await launches.ownVolumes()).includes(volume.uuid)) {
-      if (moved === 'required') throw new Error(`the volume of instance ${instanceUuid} is on this host`)
-      return
-    }
-    await this.#volumes.giveAway(volume.uuid, instanceUuid)
-    log.info({ instance: instanceUuid, volume: volume.uuid }, 'a volume has moved to another host')
+    const about = { instance: instanceUuid, volume: volume.uuid }
+    const place = await launches.placeOfVolume(volume.uuid)
+    if (told && place === VolumePlace.Here)
+      throw new Error(`the volume of instance ${instanceUuid} is on this host`)
+    if (place === VolumePlace.Elsewhere || (told && place === VolumePlace.Nowhere)) {
+      await this.#volumes.giveAway(volume.uuid, instanceUuid)
+      log.info(about, 'a volume has moved to another host')
+    } else if (place === VolumePlace.Nowhere) log.warn(about, 'a volume is kept that the API does not know')
   }
 
   /**
    * Settles what arrived of volumes for which no instance waits here: one whose row names this host is taken,
-   * and any other is dropped. `fetching` are the volumes that are being fetched.
+   * and any other is dropped. One without a row was removed at its host, which was not this one: a removal takes
+   * what arrived, too. `fetching` are the volumes that are being fetched.
    */
   async settle(fetching: () => readonly string[]): Promise<void> {
     const { volumes, launches, log } = this.#ports
     const isAwaited = (uuid: string) => fetching().includes(uuid) || this.#waiting().includes(uuid)
-    const left = (await volumes.arrived()).filter((uuid) => !isAwaited(uuid))
-    if (left.length === 0) return
-    const own = await launches.ownVolumes()
-    for (const uuid of left) {
-      if (own.includes(uuid)) await volumes.takeArrival(uuid)
+    for (const uuid of (await volumes.arrived()).filter((each) => !isAwaited(each))) {
+      const place = await launches.placeOfVolume(uuid)
+      if (place === VolumePlace.Here) await volumes.takeArrival(uuid)
       else if (!isAwaited(uuid)) {
         log.info({ volume: uuid }, 'what was fetched of a volume is dropped: it is another host that has it')
         await volumes.dropArrival(uuid)

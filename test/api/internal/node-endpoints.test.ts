@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
@@ -155,6 +156,16 @@ describe('the API for hosts', () => {
     assert.deepEqual((await asNode('GET', 'second/instances')).json.instances, [])
   })
 
+  it('tells a host whether the row of a volume names it, another host, or is not there', async () => {
+    const { uuid } = await user.api.one('createVolumes', { body: { name: 'where', size_mb: 8 } })
+    const placeSeenBy = async (node: string, volume = uuid) =>
+      (await asNode('GET', `${node}/volumes/${volume}`)).json
+    assert.deepEqual(await placeSeenBy('local'), { place: 'here' })
+    assert.deepEqual(await placeSeenBy('second'), { place: 'elsewhere' })
+    assert.deepEqual(await placeSeenBy('local', randomUUID()), { place: 'nowhere' })
+    assert.equal((await asNode('GET', 'local/volumes/nonsense')).status, 404)
+  })
+
   it('answers about the instances of a host only to the agent of that host', async () => {
     const { uuid } = await user.api.one('createInstances', {
       body: { image: 'hello', env: { KEY: 'hidden' } },
@@ -162,6 +173,7 @@ describe('the API for hosts', () => {
     const questions = [
       ['GET', `local/instances/${uuid}/launch`],
       ['GET', 'local/instances'],
+      ['GET', `local/volumes/${uuid}`],
       ['POST', 'local/registry-token', { repository: 'official/hello' }],
     ] as const
     for (const [method, path, body] of questions) {

@@ -3,7 +3,7 @@ import type { UserRecord } from '../../../src/db/account/users.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { HostUse, removeNode, setUse } from '../../../src/db/host/administration.ts'
-import { imagesInUse, loadLaunchSpec, volumesOfNode } from '../../../src/db/host/instances.ts'
+import { imagesInUse, loadLaunchSpec, placeOfVolume } from '../../../src/db/host/instances.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import { findByUuids } from '../../../src/db/instance/instances.ts'
 import { moveRow, planMove } from '../../../src/db/instance/move.ts'
@@ -194,8 +194,9 @@ describe('the row of an instance that moves', () => {
       assert.equal(await move(uuid, 'h1', 'h2', volumeUuid), undefined)
       const spec = await loadLaunchSpec({ database, secretBox: testSecretBox }, { nodeId: 'h2', uuid })
       assert.equal(spec?.volume?.uuid, volumeUuid)
-      assert.deepEqual(await volumesOfNode(database, 'h1'), [])
-      assert.deepEqual(await volumesOfNode(database, 'h2'), [volumeUuid])
+      const places = ['h1', 'h2'].map(async (id) => await placeOfVolume(database, id, volumeUuid))
+      assert.deepEqual(await Promise.all(places), ['elsewhere', 'here'])
+      assert.equal(await placeOfVolume(database, 'h2', uuid), 'nowhere')
     })
 
     it('stays with it if another volume was fetched than it has, or none', async () => {

@@ -236,15 +236,18 @@ describe("the agent's client of the API", () => {
       { status: 200, body: { instances: [{ uuid, state: 'running' }] } },
       { status: 200, body: { token: 'pull' } },
       { status: 200, body: { uuid } },
+      { status: 200, body: { place: 'elsewhere' } },
     ]
     assert.deepEqual(await client.instances(), [{ uuid, state: 'running' }])
     await client.registryToken('a/b')
     await client.launchSpec(uuid, new AbortController().signal)
+    assert.equal(await client.placeOfVolume(uuid), 'elsewhere')
     const authorization = 'Bearer own-secret'
     assert.deepEqual(requests, [
       { line: 'GET /internal/nodes/local/instances', authorization },
       { line: 'POST /internal/nodes/local/registry-token', authorization },
       { line: `GET /internal/nodes/local/instances/${uuid}/launch`, authorization },
+      { line: `GET /internal/nodes/local/volumes/${uuid}`, authorization },
     ])
   })
 
@@ -266,6 +269,11 @@ describe("the agent's client of the API", () => {
   it('an answer without a list of instances is an error, not an empty list', async () => {
     answers = [{ status: 200, body: {} }]
     await assert.rejects(client.instances(), ApiError)
+  })
+
+  it('an answer without a known place of a volume is an error, as is that of an API that tells none', async () => {
+    answers = [{ status: 200, body: { place: 'over there' } }, { status: 404 }]
+    for (const _ of answers) await assert.rejects(client.placeOfVolume(uuid), ApiError)
   })
 
   it('a failing API is asked again and again for a launch spec', async () => {

@@ -7,6 +7,7 @@ import { HostFailure } from '../../../src/domain/instance/host-work.ts'
 import type { HostEvent, VolumeEvent } from '../../../src/domain/instance/host-work.ts'
 import { noScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
+import { VolumePlace } from '../../../src/domain/host/api-protocol.ts'
 import type { LaunchSpec, LaunchVolume } from '../../../src/domain/host/api-protocol.ts'
 import type { StartReport } from '../../../src/domain/instance/start-report.ts'
 import type { AgentPorts } from '../../../src/host/agent/agent-ports.ts'
@@ -73,8 +74,8 @@ export class Machine {
   readonly told: string[] = []
   readonly events: HostEvent[] = []
   readonly specs = new Map<string, LaunchSpec>()
-  /** The volumes whose rows name this host. Undefined: the API does not answer. */
-  ownVolumes: Set<string> | undefined = new Set()
+  /** Which hosts the rows of volumes name, as seen from here. Undefined: the API does not answer. */
+  placeOf: Map<string, VolumePlace> | undefined = new Map()
   readonly directory: string
   nowMs = 1_000_000
   /** Why the host may start no VM now; undefined if it may. */
@@ -163,7 +164,7 @@ export class LiveAgent {
       volumeEvents: wrap('volumeEvents', this.#volumeEvents()),
       launches: wrap('launches', {
         launchSpec: async (each: string) => await this.#spec(each),
-        ownVolumes: async () => await this.#ownVolumes(),
+        placeOfVolume: async (each: string) => await this.#placeOfVolume(each),
       }),
       store: wrap('store', new InstanceStore(machine.directory)),
       disk: machine.disk,
@@ -264,10 +265,10 @@ export class LiveAgent {
     return await Promise.resolve(spec)
   }
 
-  async #ownVolumes(): Promise<readonly string[]> {
-    const { ownVolumes } = this.#machine
-    if (ownVolumes === undefined) throw new Error('the API does not answer')
-    return await Promise.resolve([...ownVolumes])
+  async #placeOfVolume(each: string): Promise<VolumePlace> {
+    const { placeOf } = this.#machine
+    if (placeOf === undefined) throw new Error('the API does not answer')
+    return await Promise.resolve(placeOf.get(each) ?? VolumePlace.Nowhere)
   }
 
   #volumeEvents(): AgentPorts['volumeEvents'] {

@@ -44,7 +44,9 @@ export class MoveScene {
     to.specs.delete(uuid)
     const { volume } = spec
     this.volume = volume && { uuid: volume.uuid, sizeMb: volume.sizeMb }
-    if (volume !== undefined) from.ownVolumes?.add(volume.uuid)
+    if (volume === undefined) return
+    from.placeOf?.set(volume.uuid, 'here')
+    to.placeOf?.set(volume.uuid, 'elsewhere')
   }
 
   static async make({ hasVolume = false } = {}): Promise<MoveScene> {
@@ -124,8 +126,8 @@ export class MoveScene {
     this.old.specs.delete(uuid)
     this.new.specs.set(uuid, { ...this.spec, seatIp: seat })
     if (this.volume === undefined) return
-    this.old.ownVolumes?.delete(this.volume.uuid)
-    this.new.ownVolumes?.add(this.volume.uuid)
+    this.old.placeOf?.set(this.volume.uuid, 'elsewhere')
+    this.new.placeOf?.set(this.volume.uuid, 'here')
   }
 
   phases(): readonly (string | undefined)[] {

@@ -208,13 +208,13 @@ describe('an instance that moves with its volume', function () {
   })
 
   for (const [what, own] of [
-    ['says that the volume is its own', new Set([volumeUuid])],
+    ['says that the volume is its own', 'here'],
     ['can not be asked', undefined],
   ] as const)
     it(`is not overwritten at the word of another host while the API ${what}`, async () => {
       await fetched()
       scene.moveRow()
-      scene.old.ownVolumes = own === undefined ? undefined : new Set(own)
+      scene.old.placeOf = own && new Map([[volumeUuid, own]])
       const { holdUuid = '' } = recordOf(scene.oldLive)?.move ?? {}
       await scene.newLive.agent.moves.take(instance)
       const hold = { instanceUuid: uuid, holdUuid }
@@ -234,23 +234,37 @@ describe('an instance that moves with its volume', function () {
     scene.oldLive.kill()
     await scene.oldLive.written()
     await scene.newLive.agent.moves.take(instance)
-    scene.old.ownVolumes = undefined
+    scene.old.placeOf = undefined
     const live = await scene.openOld()
     const sweep = sweepOf(live)
     assert.deepEqual(await sweep.sweep({ wasLost: true }), [])
     assert.deepEqual([complete()[0], recordOf(live)?.move?.role], [true, 'old'])
-    scene.old.ownVolumes = new Set()
+    scene.old.placeOf = new Map([[volumeUuid, 'elsewhere']])
     assert.deepEqual(await sweep.sweep({ wasLost: true }), [uuid])
     assert.deepEqual([complete(), oldVolumes().overwritten], [[false, true], [volumeUuid]])
     assert.equal(await contentAt('new'), precious)
   })
 
-  it('stays, free, at an old host whose volume it still is when its instance is gone', async () => {
+  it('is overwritten at the word of its new host if it was deleted there meanwhile', async () => {
     await fetched()
-    const sweep = sweepOf(scene.oldLive)
-    assert.deepEqual(await sweep.sweep({ wasLost: true }), [uuid])
-    assert.deepEqual([complete()[0], holders()[0], oldVolumes().overwritten], [true, undefined, []])
+    scene.moveRow()
+    scene.old.placeOf = new Map()
+    await scene.newLive.agent.moves.take(instance)
+    await scene.oldHasNothing()
+    assert.deepEqual([complete()[0], oldVolumes().overwritten], [false, [volumeUuid]])
   })
+
+  for (const [what, place] of [
+    ['whose volume it still is', 'here'],
+    ['where the API knows no such volume', 'nowhere'],
+  ] as const)
+    it(`stays, free, at an old host ${what}, when its instance is gone`, async () => {
+      await fetched()
+      scene.old.placeOf = new Map([[volumeUuid, place]])
+      const sweep = sweepOf(scene.oldLive)
+      assert.deepEqual(await sweep.sweep({ wasLost: true }), [uuid])
+      assert.deepEqual([complete()[0], holders()[0], oldVolumes().overwritten], [true, undefined, []])
+    })
 
   it('is kept by the new host while the old one holds it, and dropped when the move has failed', async () => {
     await fetched()
@@ -268,10 +282,10 @@ describe('an instance that moves with its volume', function () {
     scene.moveRow()
     await scene.newLive.agent.remove(instance)
     assert.ok(newVolumes().waiting.has(volumeUuid))
-    scene.new.ownVolumes = undefined
+    scene.new.placeOf = undefined
     await sweepOf(scene.newLive).sweep()
     assert.ok(newVolumes().waiting.has(volumeUuid))
-    scene.new.ownVolumes = new Set([volumeUuid])
+    scene.new.placeOf = new Map([[volumeUuid, 'here']])
     await sweepOf(scene.newLive).sweep()
     assert.deepEqual([complete()[1], holders()[1], await contentAt('new')], [true, undefined, precious])
   })

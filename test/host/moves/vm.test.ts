@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
-import type { LaunchSpec } from '../../../src/domain/host/api-protocol.ts'
+import type { LaunchSpec, VolumePlace } from '../../../src/domain/host/api-protocol.ts'
 import type { AgentPorts } from '../../../src/host/agent/agent-ports.ts'
 import { HostAgent } from '../../../src/host/agent/host-agent.ts'
 import { HostStartError } from '../../../src/host/instance/host-start-error.ts'
@@ -60,7 +60,7 @@ class TestHost {
       volumeEvents: { tell: async () => await Promise.resolve('taken') },
       launches: {
         launchSpec: async () => await this.#launchSpec(),
-        ownVolumes: async () => await this.#own(),
+        placeOfVolume: async () => await this.#placeOfVolume(),
       },
       store: new InstanceStore(directory),
       disk: new DiskRoom({ reserveMb: 0 }),
@@ -88,9 +88,8 @@ class TestHost {
     return await Promise.resolve(this.spec)
   }
 
-  async #own(): Promise<readonly string[]> {
-    const { volume } = this.spec ?? {}
-    return await Promise.resolve(volume === undefined ? [] : [volume.uuid])
+  async #placeOfVolume(): Promise<VolumePlace> {
+    return await Promise.resolve(this.spec === undefined ? 'elsewhere' : 'here')
   }
 
   /** The numbers that the application has printed. */

@@ -11,7 +11,7 @@ import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { recordHeartbeat } from '../../../src/db/host/hosts.ts'
 import { HostUse, overlookNodes, setUse } from '../../../src/db/host/administration.ts'
-import { volumesOfNode } from '../../../src/db/host/instances.ts'
+import { placeOfVolume } from '../../../src/db/host/instances.ts'
 import { readTerms, removeAsLost } from '../../../src/db/host/loss.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import { markDeleted } from '../../../src/db/instance/instances.ts'
@@ -279,7 +279,7 @@ describe('the workflow of a host in Temporal', () => {
     refused.clear()
     await set("update nodes set volume_mb = 8 where id = 'h1'")
     await until('all have moved', async () => ![...(await hostsOf()).values()].includes(id), soon)
-    assert.deepEqual(await volumesOfNode(database, 'h1'), [volume])
+    assert.equal(await placeOfVolume(database, 'h1', volume), 'here')
     await handle().result()
     assert.match(await details(), /it is empty: the drain is over/)
     const node = (await overlookNodes(database)).find((one) => one.id === id)
