@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
@@ -8,8 +7,6 @@ import { hostAndPort } from '../domain/host-and-port.ts'
 import { meshInterfaceName } from '../host/network/address-plan.ts'
 import { lockDataDirectory } from '../launch/data-directory.ts'
 import { joiningChecks, joinRefusal, joinWarnings } from '../launch/doctor/joining.ts'
-import { endOfFailedStart, endSentence, onFirstEndSignal } from '../launch/end-signals.ts'
-import { hostParts } from '../launch/host/host-parts.ts'
 import {
   HostServiceFailure,
   installHostService,
@@ -24,14 +21,12 @@ import {
   writeJoinedHost,
 } from '../launch/host/joined-host.ts'
 import type { JoinedHost } from '../launch/host/joined-host.ts'
-import { countVirtualMachines, settleVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
 import { createStackLog } from '../launch/parts/part-log.ts'
 import { openPlatformGroup } from '../launch/parts/platform-group.ts'
 import { endStaleProcesses } from '../launch/parts/stale-processes.ts'
 import { PartStartError } from '../launch/parts/part-run.ts'
-import { createSupervisor } from '../launch/parts/supervisor.ts'
-import type { Supervisor } from '../launch/parts/supervisor.ts'
-import { controlOf, gatewayOf, openDoor } from './joined-parts.ts'
+import { runPlatform } from '../launch/run-platform.ts'
+import { openHost } from './host-platform.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { readSettings, settingsTable } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -39,7 +34,7 @@ import { asHostsAddress, SettingError } from '../settings/setting-formats.ts'
 import { JoinFailure, joinInstallation, meetInstallation } from '../trust/join-client.ts'
 import type { MetInstallation } from '../trust/join-client.ts'
 import { readJoinToken } from '../trust/join-token.ts'
-import { keepIdentity, keptKey, placeIdentity, publicKeyOf, readIdentity } from '../trust/kept-identity.ts'
+import { keepIdentity, keptKey, placeIdentity, publicKeyOf } from '../trust/kept-identity.ts'
 import { probeKvm } from './acceleration.ts'
 
 const usage = `Usage: npx roost join [<address> <token>] [--service]
@@ -73,7 +68,7 @@ export async function runJoin(args: readonly string[]): Promise<number> {
     try {
       const [address, token] = words
       joined = address && token ? await join(settings, address, token) : await known(settings)
-      if (!isService) await run(settings, joined)
+      if (!isService) await run(settings)
     } finally {
       lock.release()
     }
@@ -182,70 +177,13 @@ async function known({ dataDir }: Settings): Promise<JoinedHost> {
   )
 }
 
-async function run(settings: Settings, joined: JoinedHost): Promise<void> {
-  const { dataDir, agentDir, agentPort, logLevel } = settings
-  const identity = await readIdentity(identityDirectory(dataDir))
-  if (identity === undefined) throw new JoinFailure(`${identityDirectory(dataDir)} is incomplete: join again`)
-  const { log, onLine, quieten } = createStackLog({ level: logLevel, pretty: process.stderr.isTTY })
-  const runDirectory = path.join(dataDir, 'run')
-  await endStaleProcesses(runDirectory)
+async function run({ dataDir, agentDir, logLevel }: Settings): Promise<void> {
   const group = openPlatformGroup(dataDir)
-  const foundVms = countVirtualMachines(agentDir)
-  const interruption = new AbortController()
-  let end = endOfFailedStart(foundVms)
-  onFirstEndSignal((how, name) => {
-    log.info(endSentence(name, countVirtualMachines(agentDir)))
-    quieten()
-    end = how
-    interruption.abort()
-  })
-  const { signal } = interruption
-  const door = await openDoor(joined, { dataDir, log })
   try {
-    const context = { apiAt: door.address, identity, log, signal }
-    const gateway = await gatewayOf(settings, joined, context)
-    const control = await controlOf(settings, joined, context)
-    const supervisor = createSupervisor({
-      parts: hostParts({
-        joined,
-        apiAt: door.address,
-        identity,
-        dataDir,
-        agentDir,
-        agentPort,
-        ...(gateway && { gateway }),
-        ...(control && { control }),
-      }),
-      runDirectory,
-      environment: process.env,
-      enterGroup: group?.enter,
-      log,
-      onLine,
-    })
-    try {
-      await runParts(supervisor, joined, signal)
-    } finally {
-      await supervisor.stop(end)
-      await settleVirtualMachines(agentDir, end, log)
-    }
+    const stackLog = createStackLog({ level: logLevel, pretty: process.stderr.isTTY })
+    const enterGroup = group?.enter
+    await runPlatform({ kind: 'host', open: openHost, dataDir, agentDir, stackLog, enterGroup })
   } finally {
-    await door.close()
     await group?.close()
   }
-}
-
-/** Runs the parts until `signal` aborts. */
-async function runParts(
-  supervisor: Supervisor,
-  { hostId, controlPlane }: JoinedHost,
-  signal: AbortSignal,
-): Promise<void> {
-  const interrupted = aborted(signal)
-  await Promise.race([supervisor.start(), interrupted])
-  process.stdout.write(`This machine is host '${hostId}' of ${controlPlane}. Ctrl-C stops it.\n`)
-  await interrupted
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort')
 }

@@ -25,6 +25,10 @@ async function main(args: readonly string[]): Promise<number> {
     const { runJoin } = await import('./join.ts')
     return await runJoin(args.slice(1))
   }
+  if (args[0] === 'upgrade') {
+    const { runUpgrade } = await import('./upgrade.ts')
+    return await runUpgrade(args.slice(1))
+  }
   return await runCommand(args, {
     write: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),

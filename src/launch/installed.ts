@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { ownCheckout } from './own-checkout.ts'
 
 /**
  * The absolute paths of what set-up found or made. `setup/setup.mjs` writes them to `.roost-setup.json` in
@@ -49,10 +50,9 @@ export class NotInstalled extends Error {
 }
 
 export const setupFileName = '.roost-setup.json'
-const checkoutDirectory = path.resolve(import.meta.dirname, '../..')
 
 /** Reads the paths. Throws `NotInstalled` if set-up never ran. */
-export function readInstalled(checkout: string = checkoutDirectory): Installed {
+export function readInstalled(checkout: string = ownCheckout): Installed {
   const file = path.join(checkout, setupFileName)
   try {
     const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { readonly paths: Installed }

@@ -62,13 +62,17 @@ export async function requireFreeHostsPort(at: PortAt): Promise<void> {
 
 /**
  * Returns ports for services on 127.0.0.1 whose ports nobody needs to know. The ports of the last start are
- * in `file`. They are used again if they are still free; otherwise new ones are chosen. `promised` are ports
- * that other services will use but do not listen on yet; they are not chosen.
+ * in `file`. They are used again if they are still free, or if the services that have them run (`areHeld`);
+ * otherwise new ones are chosen. `promised` are ports that other services will use but do not listen on yet;
+ * they are not chosen.
  */
 export async function rememberedPorts<const Name extends string>(
   file: string,
   names: readonly Name[],
-  promised: readonly number[] = [],
+  {
+    promised = [],
+    areHeld = false,
+  }: { readonly promised?: readonly number[]; readonly areHeld?: boolean } = {},
 ): Promise<Readonly<Record<Name, number>>> {
   const before = readPorts(file)
   const chosen = new Map<string, number>()
@@ -77,7 +81,7 @@ export async function rememberedPorts<const Name extends string>(
     const usable =
       remembered !== undefined &&
       !promised.includes(remembered) &&
-      (await isPortFree({ host: '127.0.0.1', port: remembered }))
+      (areHeld || (await isPortFree({ host: '127.0.0.1', port: remembered })))
     chosen.set(name, usable ? remembered : await freePort(new Set([...promised, ...chosen.values()])))
   }
   const ports = Object.fromEntries(chosen) as Record<Name, number>

@@ -42,11 +42,19 @@ export interface StackPlan {
    */
   readonly closeTemporal: (onProblem: (message: string, error: unknown) => void) => Promise<void>
   readonly reopenTemporal: () => Promise<void>
-  /** Copies the operator's files for parts that can not read them, now and whenever the files change. */
-  readonly keepCopies: (onProblem: (message: string, error: unknown) => void) => Promise<void>
+  /**
+   * Copies the operator's files for parts that can not read them, now and whenever the files change, until
+   * `signal` aborts.
+   */
+  readonly keepCopies: (
+    onProblem: (message: string, error: unknown) => void,
+    signal: AbortSignal,
+  ) => Promise<void>
 }
 
 export interface StackHooks {
+  /** Whether the parts of another version run, which have the ports. */
+  readonly takesOver: boolean
   /** The Temporal that the settings name. Absent: the stack has its own. */
   readonly temporal?: TemporalServer | undefined
   /** Users of the machine, besides root, who may open the embedded Temporal's Web UI. */
@@ -77,12 +85,12 @@ export async function planStack(
   installed: Installed,
   hooks: StackHooks,
 ): Promise<StackPlan> {
-  await requireFreePorts(settings)
+  if (!hooks.takesOver) await requireFreePorts(settings)
   await ensureKeys(settings, Date.now())
-  const ports = await rememberedPorts(path.join(settings.dataDir, 'ports.json'), portNames, [
-    settings.apiPort,
-    settings.temporalUiPort,
-  ])
+  const ports = await rememberedPorts(path.join(settings.dataDir, 'ports.json'), portNames, {
+    promised: [settings.apiPort, settings.temporalUiPort],
+    areHeld: hooks.takesOver,
+  })
   const { parts, registryAt, ...serviceAddresses } = await planServices({
     settings,
     installed,
@@ -123,9 +131,9 @@ export async function planStack(
     async reopenTemporal() {
       if (access !== undefined) await reopenTemporal(access).catch(() => undefined)
     },
-    async keepCopies(onProblem) {
+    async keepCopies(onProblem, signal) {
       if (confinements === undefined) return
-      await keepCopies(confinements.copies, confinements.gateway.user, onProblem)
+      await keepCopies(confinements.copies, confinements.gateway.user, onProblem, { signal })
     },
     async prepareGivenServices() {
       const { temporalNamespace: namespace, databaseUrl } = settings

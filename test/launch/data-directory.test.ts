@@ -102,9 +102,23 @@ describe('a data directory', () => {
       const first = await rememberedPorts(file, ['a', 'b'])
       assert.notEqual(first.a, first.b)
       assert.deepEqual(await rememberedPorts(file, ['a', 'b']), first)
-      const other = await rememberedPorts(file, ['a', 'b'], [first.a])
+      const other = await rememberedPorts(file, ['a', 'b'], { promised: [first.a] })
       assert.notEqual(other.a, first.a)
       assert.equal(other.b, first.b)
+    })
+
+    it('stay if the services of another version have them', async () => {
+      const file = path.join(directory, 'ports.json')
+      const first = await rememberedPorts(file, ['a', 'b'])
+      const before = createServer().listen(first.a, '127.0.0.1')
+      await once(before, 'listening')
+      try {
+        const { c, ...second } = await rememberedPorts(file, ['a', 'b', 'c'], { areHeld: true })
+        assert.deepEqual(second, first)
+        assert.ok(c > 0, 'a service of the next version gets a port')
+      } finally {
+        before.close()
+      }
     })
 
     it('change if another program has taken them meanwhile', async () => {

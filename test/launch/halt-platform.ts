@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { lockDataDirectory } from '../../src/launch/data-directory.ts'
 import { onFirstEndSignal } from '../../src/launch/end-signals.ts'
-import { createSupervisor } from '../../src/launch/parts/supervisor.ts'
+import { createSupervisor } from '../support/supervised-parts.ts'
 import { createFakeParts } from './parts/fake-parts.ts'
 
 /** `halt-platform.ts <directory>` is a platform of two small parts. A test halts it. */

@@ -9,7 +9,12 @@ import { rememberedPorts } from '../../src/launch/ports.ts'
 import { welcome } from '../../src/launch/welcome.ts'
 
 const installed = { temporalCli: '/cache/temporal', registry: '/cache/docker-registry' }
-const hooks = { people: [], afterDatabase: async () => {}, afterApi: async () => {} }
+const hooks = {
+  takesOver: false,
+  people: [],
+  afterDatabase: async () => {},
+  afterApi: async () => {},
+}
 const real = {
   DATABASE_URL: 'postgres://roost:secret@db:5432/roost',
   TEMPORAL_ADDRESS: 'temporal:7233',

@@ -32,6 +32,8 @@ export class LaneTraffic<Of extends Addressed = Lane> {
   readonly lost: LostRequest[] = []
   /** The versions that answered, in the order of their answers. */
   readonly answers: string[] = []
+  /** How long each of them took. */
+  readonly waitsMs: number[] = []
   readonly #open = new Set<Promise<void>>()
   readonly #flowing: Promise<void>
   #isOver = false
@@ -101,8 +103,10 @@ export class LaneTraffic<Of extends Addressed = Lane> {
     }
     try {
       const { status, text } = await this.#names.get(`https://${host}${path}`)
-      if (status === 200) this.answers.push(text.trim())
-      else lost(false, `${status} ${/<p>(.*?)<\/p>/.exec(text)?.[1] ?? text}`)
+      if (status === 200) {
+        this.answers.push(text.trim())
+        this.waitsMs.push(performance.now() - sentMs)
+      } else lost(false, `${status} ${/<p>(.*?)<\/p>/.exec(text)?.[1] ?? text}`)
     } catch (error) {
       const { code = '' } = error as { readonly code?: string }
       lost(brokenCodes.includes(code), `${code} ${String(error)}`)

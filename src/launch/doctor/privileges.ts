@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
-import path from 'node:path'
 import { promisify } from 'node:util'
+import { ownCheckout, ownNode } from '../own-checkout.ts'
 import type { DoctorCheck } from './check.ts'
 import { canConfine, confine } from '../parts/part-confinement.ts'
 import { absentUsers, useradd, useraddRemedy } from '../parts/part-users.ts'
 import type { PartUser } from '../parts/part-users.ts'
 
 const run = promisify(execFile)
-const checkout = path.resolve(import.meta.dirname, '../../..')
 /**
  * The user with which the check tests what every user of the machine can read. No process runs as this user.
  */
@@ -26,8 +25,8 @@ export async function separateUsersCheck(): Promise<DoctorCheck> {
   try {
     const { capabilities } = await confine({
       user: anybody,
-      program: process.execPath,
-      reads: [checkout],
+      program: ownNode,
+      reads: [ownCheckout],
       own: [],
     })
     if (!capabilities.includes('dac_read_search')) {

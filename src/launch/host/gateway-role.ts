@@ -1,12 +1,10 @@
 import { mkdir } from 'node:fs/promises'
-import path from 'node:path'
+import { ownCheckout, ownNode } from '../own-checkout.ts'
 import { canConfine, confine } from '../parts/part-confinement.ts'
 import type { Confinement } from '../parts/part-confinement.ts'
 import { ensureUser, giveTree, PartUser } from '../parts/part-users.ts'
 import { makePassable } from '../parts/roost-confinements.ts'
 import { gatewayIdentityDirectory } from './joined-host.ts'
-
-const checkout = path.resolve(import.meta.dirname, '../../..')
 
 /**
  * Makes the user of the gateway on a machine that joined, gives it the gateway's directory, and returns what
@@ -24,6 +22,6 @@ export async function confineGateway(place: {
   await giveTree(gatewayDir, user)
   // A join makes this directory anew as root.
   await giveTree(gatewayIdentityDirectory(gatewayDir), user)
-  const node = { program: process.execPath, reads: [checkout] }
+  const node = { program: ownNode, reads: [ownCheckout] }
   return await confine({ ...node, user, capabilities: ['net_bind_service'], own: [gatewayDir] })
 }

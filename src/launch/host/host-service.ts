@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { replaceFile } from '../../primitives/replace-file.ts'
@@ -64,9 +64,25 @@ export async function installHostService(
 }
 
 /**
- * The unit. Its stop, which is also what comes when the machine shuts down, ends the host as Ctrl-C does. Its
- * restart leaves the VMs running, and so does the death of its process; the next one takes them over. For
- * that, systemd signals the main process alone. A systemd before version 244 does not know
+ * Has the service of this data directory start another version from now on. What runs goes on: a version
+ * calls it that took over. Where the host is no service, it does nothing.
+ */
+export async function moveHostService(
+  { dataDir, ...version }: Pick<HostService, 'checkout' | 'node' | 'dataDir'>,
+  places: SystemdPlaces = systemd,
+): Promise<void> {
+  const file = path.join(places.units, serviceName)
+  const settingsFile = path.join(dataDir, settingsFileName)
+  const before = await readFile(file, 'utf8').catch(() => '')
+  if (!before.includes(`EnvironmentFile=${escaped(settingsFile)}\n`)) return
+  await replaceFile(file, unitText(version, settingsFile), { mode: 0o644 })
+  await systemctl('daemon-reload')
+}
+
+/**
+ * The unit. Its stop, which is also what comes when the machine shuts down, ends the host as Ctrl-C does.
+ * Its restart leaves the VMs running, and so does the death of its process; the next one takes them over.
+ * For that, systemd signals the main process alone. A systemd before version 244 does not know
  * `RestartKillSignal`, and ends the VMs at a restart too.
  */
 export function unitText(

@@ -45,6 +45,8 @@ export interface PartProcess {
    * on. Returns false if the process has ended already.
    */
   stepAside(): boolean
+  /** Asks a part that hands over to want to leave. */
+  askToLeave(): void
   /** Lets a part go that wants to leave: it ends what it has, and then itself. */
   letGo(): void
   /** From now on, what the part has started goes on when the part is killed, until `endChildren`. */
@@ -114,6 +116,9 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
       renameSync(file, aside)
       file = aside
       return true
+    },
+    askToLeave() {
+      if (child.exitCode === null && child.signalCode === null) signalProcess(pid, 'SIGTERM')
     },
     letGo() {
       // If the part has ended meanwhile, there is nobody to tell.

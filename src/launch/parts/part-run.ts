@@ -52,7 +52,15 @@ const aloneLimitMs = 10_000
 const childrenEndLimitMs = 10_000
 /** The least time between a part's stop signal and its kill, even when the time for all parts is over. */
 const shortestStopMs = 50
+/** How long a part may take to say that it wants to leave, once it is asked to. */
+const leaveLimitMs = 20_000
 const keptLines = 15
+
+/** What comes after a run that hands over. */
+interface Successor {
+  readonly start: () => Promise<void>
+  readonly settled: PromiseWithResolvers<void>
+}
 
 /**
  * One part from its start to its stop, with all processes that it has meanwhile: one that ends is started
@@ -75,6 +83,10 @@ export class PartRun {
   /** A start that is under way. `stop` waits for it, so that no process starts after `stop`. */
   #starting: Promise<PartProcess> | undefined
   #crash: EndsInRow | undefined
+  /** What gets the work when the part leaves, in place of another process of this run. */
+  #next: Successor | undefined
+  /** How often the part has ended by itself. */
+  ends = 0
 
   /** `stopping` aborts before `stop` is called. From then on no process is started. */
   constructor(part: Part, options: PartRunOptions, stopping: AbortSignal) {
@@ -115,6 +127,25 @@ export class PartRun {
     const signal = endSignalOf(this.#part, end)
     await Promise.all([...all].map(async (running) => await running.stop(limitMs, signal)))
     await Promise.all(this.#outliving)
+  }
+
+  /** See `RunningPart`. The part hands over (`Part.handsOver`). */
+  async handOverTo(startNext: () => Promise<void>): Promise<void> {
+    const settled = Promise.withResolvers<void>()
+    this.#next = { start: startNext, settled }
+    const late = setTimeout(
+      () =>
+        settled.reject(new Error(`${this.#part.name} did not want to leave within ${leaveLimitMs / 1000} s`)),
+      leaveLimitMs,
+    )
+    void this.#process?.wantsToLeave.then(() => clearTimeout(late))
+    this.#process?.askToLeave()
+    try {
+      await settled.promise
+    } finally {
+      clearTimeout(late)
+      this.#next = undefined
+    }
   }
 
   async #spawn(): Promise<PartProcess> {
@@ -182,10 +213,28 @@ export class PartRun {
     this.#leaving.add(leaving)
     const [oldest] = this.#leaving
     if (this.#leaving.size > mostLeaving) void oldest?.stop(this.#part.stopLimitMs)
-    await this.#startAgain()
+    if (this.#next === undefined) await this.#startAgain()
+    else await this.#leaveFor(leaving, this.#next)
+  }
+
+  /** Lets the process go once what comes after this run is ready. Without that the run goes on. */
+  async #leaveFor(leaving: PartProcess, { start, settled }: Successor): Promise<void> {
+    try {
+      await start()
+    } catch (error) {
+      this.#next = undefined
+      await this.#startAgain()
+      settled.reject(error)
+      return
+    }
+    // Its children have no successor here to wait for.
+    this.#ready = undefined
+    leaving.letGo()
+    settled.resolve()
   }
 
   async #restart(exit: PartExit, uptimeMs: number): Promise<void> {
+    this.ends += 1
     const { log } = this.#options
     const { name } = this.#part
     // Clients wait for Roost's own parts. The children of others, such as PostgreSQL, may end a moment later.

@@ -5,6 +5,7 @@ import { sslFiles } from '../../db/ssl-mode.ts'
 import { workerDirectory } from '../data-directory.ts'
 import type { GivenFile } from '../given-files.ts'
 import type { Installed } from '../installed.ts'
+import { ownCheckout, ownNode } from '../own-checkout.ts'
 import { canConfine, confine } from './part-confinement.ts'
 import type { Confinement } from './part-confinement.ts'
 import { ensureUser, giveFile, giveTree, letRead, PartUser } from './part-users.ts'
@@ -24,8 +25,7 @@ export interface RoostConfinements {
   readonly copies: readonly GivenFile[]
 }
 
-const checkout = path.resolve(import.meta.dirname, '../../..')
-const node = { program: process.execPath, reads: [checkout] }
+const node = { program: ownNode, reads: [ownCheckout] }
 /**
  * The capability to bind low ports. The public ports change with the services, so the gateway can not bind
  * all of them before it drops its rights.

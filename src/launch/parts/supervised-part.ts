@@ -1,13 +1,21 @@
+import type { RunningPart } from '../platform.ts'
 import type { Part } from './part.ts'
 import { PartRun } from './part-run.ts'
 import type { PartRunOptions, PartStop } from './part-run.ts'
 
-/** A part that can be stopped and started again while the other parts run. */
-export class SupervisedPart {
+interface Run {
+  readonly part: PartRun
+  readonly stopping: AbortController
+}
+
+/** A part that can be stopped, started again and replaced while the other parts run. */
+export class SupervisedPart implements RunningPart {
   readonly #part: Part
   readonly #options: PartRunOptions
   readonly #closing: AbortSignal
-  #run: { readonly part: PartRun; readonly stopping: AbortController } | undefined
+  #run: Run | undefined
+  /** Runs that handed over. Their processes end in their own time. */
+  readonly #left = new Set<Run>()
   #isFirstStart = true
 
   /** Once `closing` aborts, the part is not started any more, although it may not have been stopped yet. */
@@ -15,6 +23,18 @@ export class SupervisedPart {
     this.#part = part
     this.#options = options
     this.#closing = closing
+  }
+
+  get name(): string {
+    return this.#part.name
+  }
+
+  get handsOver(): boolean {
+    return this.#part.handsOver === true
+  }
+
+  get ends(): number {
+    return this.#run?.part.ends ?? 0
   }
 
   /**
@@ -32,11 +52,20 @@ export class SupervisedPart {
     this.#isFirstStart = false
   }
 
+  async handOverTo(startNext: () => Promise<void>): Promise<void> {
+    const run = this.#run
+    if (run === undefined) throw new Error(`${this.#part.name} does not run`)
+    await run.part.handOverTo(startNext)
+    this.#left.add(run)
+    this.#run = undefined
+  }
+
   /** Resolves once all processes of the part are gone. Does nothing if the part does not run. */
   async stop(how: PartStop): Promise<void> {
-    const run = this.#run
-    run?.stopping.abort()
-    await run?.part.stop(how)
+    const runs = [...this.#left, ...(this.#run === undefined ? [] : [this.#run])]
+    for (const { stopping } of runs) stopping.abort()
+    await Promise.all(runs.map(async ({ part }) => await part.stop(how)))
+    this.#left.clear()
     this.#run = undefined
   }
 }

@@ -1,10 +1,8 @@
 import { PlatformEnd } from '../end-signals.ts'
-import type { Part } from './part.ts'
-import type { PartRunOptions } from './part-run.ts'
-import { SupervisedPart } from './supervised-part.ts'
+import type { RunningPart } from '../platform.ts'
 
 /**
- * Runs the parts of a stack, each in a process of its own.
+ * Runs the parts of a platform, each in a process of its own.
  *
  * `start` starts the parts one after another, each only when the one before is ready. It fails if a part
  * ends before it is ready. After that, a part that ends is started again with back-off, for ever. `stop`
@@ -14,13 +12,10 @@ import { SupervisedPart } from './supervised-part.ts'
  */
 export interface Supervisor {
   start(): Promise<void>
+  /** Parts of another version, which take over from these. `stop` ends them first. */
+  adopt(parts: readonly RunningPart[]): void
   /** Default: `PlatformEnd.EndVms`. */
   stop(end?: PlatformEnd): Promise<void>
-}
-
-export interface SupervisorOptions extends PartRunOptions {
-  readonly parts: readonly Part[]
-  readonly stopLimitMs?: number
 }
 
 /**
@@ -29,24 +24,29 @@ export interface SupervisorOptions extends PartRunOptions {
  */
 const defaultStopLimitMs = 9_000
 
-export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const stopping = new AbortController()
-  const supervised = options.parts.map((part) => new SupervisedPart(part, options, stopping.signal))
+/** `closing` is what the parts heed: once it has aborted, none of them starts. */
+export function supervise(
+  parts: readonly RunningPart[],
+  closing: AbortController,
+  stopLimitMs = defaultStopLimitMs,
+): Supervisor {
+  const all = [...parts]
   let stopped: Promise<void> | undefined
 
   async function stopAll(end: PlatformEnd): Promise<void> {
-    stopping.abort()
-    const deadlineMs = Date.now() + (options.stopLimitMs ?? defaultStopLimitMs)
-    for (const one of supervised.toReversed()) await one.stop({ deadlineMs, end })
+    closing.abort()
+    const deadlineMs = Date.now() + stopLimitMs
+    for (const one of all.toReversed()) await one.stop({ deadlineMs, end })
   }
 
   return {
     async start() {
-      for (const one of supervised) {
-        if (stopping.signal.aborted) return
+      for (const one of parts) {
+        if (closing.signal.aborted) return
         await one.start()
       }
     },
+    adopt: (next) => void all.push(...next),
     stop: (end = PlatformEnd.EndVms) => (stopped ??= stopAll(end)),
   }
 }

@@ -6,6 +6,7 @@ import path from 'node:path'
 import {
   HostServiceFailure,
   installHostService,
+  moveHostService,
   requireSystemd,
   unitText,
 } from '../../../src/launch/host/host-service.ts'
@@ -69,6 +70,25 @@ describe('the service of a host', () => {
     const unit = read('units', 'roost-host.service').split('\n')
     for (const line of ['KillMode=process', 'KillSignal=SIGTERM', 'RestartKillSignal=SIGUSR2'])
       assert.ok(unit.includes(line), line)
+  })
+
+  it('starts the version that took over from now on, and is not restarted for that', async () => {
+    await install({ ROOST_AGENT_PORT: '7171' })
+    const before = [read('units', 'roost-host.service'), read('data', 'host.env')] as const
+    rmSync(file('bin', 'asked'))
+    await moveHostService({ dataDir: file('data'), checkout: '/srv/next', node: '/srv/next/node' }, places)
+    assert.equal(read('bin', 'asked'), 'daemon-reload\n')
+    assert.equal(read('units', 'roost-host.service'), before[0].replaceAll('/srv/roost', '/srv/next'))
+    assert.equal(read('data', 'host.env'), before[1])
+  })
+
+  it('is left alone if it is that of another directory, or of none', async () => {
+    const version = { dataDir: file('other'), checkout: '/srv/next', node: '/srv/next/node' }
+    await moveHostService(version, places)
+    await install()
+    const before = read('units', 'roost-host.service')
+    await moveHostService(version, places)
+    assert.equal(read('units', 'roost-host.service'), before)
   })
 
   it('is a unit that systemd takes', function () {

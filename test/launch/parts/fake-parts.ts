@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { Part } from '../../../src/launch/parts/part.ts'
 import { agentSignals } from '../../../src/launch/parts/roost-parts.ts'
 import { untilSucceeds } from '../../../src/launch/readiness.ts'
-import type { SupervisorOptions } from '../../../src/launch/parts/supervisor.ts'
+import type { SupervisorOptions } from '../../support/supervised-parts.ts'
 
 /** Parts that are small shell programs. They write their starts and stops, in order, to one journal file. */
 export interface FakeParts {

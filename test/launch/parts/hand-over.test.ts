@@ -6,7 +6,10 @@ import process from 'node:process'
 import { pino } from 'pino'
 import type { Part } from '../../../src/launch/parts/part.ts'
 import { untilSucceeds } from '../../../src/launch/readiness.ts'
-import { createSupervisor } from '../../../src/launch/parts/supervisor.ts'
+import { createSupervisor } from '../../support/supervised-parts.ts'
+import type { PartRunOptions } from '../../../src/launch/parts/part-run.ts'
+import { SupervisedPart } from '../../../src/launch/parts/supervised-part.ts'
+import { supervise } from '../../../src/launch/parts/supervisor.ts'
 import type { Supervisor } from '../../../src/launch/parts/supervisor.ts'
 import { commandLineOf } from '../../support/processes.ts'
 import { until } from '../../support/until.ts'
@@ -68,8 +71,8 @@ describe('a part that hands over its work', () => {
   const runFiles = (): readonly string[] => readdirSync(path.join(directory, 'run')).toSorted()
   const isRunning = (pid: number): boolean => commandLineOf(pid) !== ''
 
-  async function start(stays = false): Promise<number> {
-    const part: Part = {
+  function handingOver(stays: boolean): Part {
+    return {
       name: 'one',
       program: process.execPath,
       args: ['-e', program(journalFile(), { stays })],
@@ -83,13 +86,17 @@ describe('a part that hands over its work', () => {
           await Promise.resolve()
         }, signal),
     }
-    supervisor = createSupervisor({
-      parts: [part],
-      runDirectory: path.join(directory, 'run'),
-      environment: process.env,
-      log: pino({ level: 'silent' }),
-      onLine: () => undefined,
-    })
+  }
+
+  const options = (): PartRunOptions => ({
+    runDirectory: path.join(directory, 'run'),
+    environment: process.env,
+    log: pino({ level: 'silent' }),
+    onLine: () => undefined,
+  })
+
+  async function start(stays = false): Promise<number> {
+    supervisor = createSupervisor({ parts: [handingOver(stays)], ...options() })
     await supervisor.start()
     return started()[0] ?? 0
   }
@@ -157,6 +164,65 @@ describe('a part that hands over its work', () => {
     await until('a successor starts', () => started()[1], { limitMs })
     await supervisor.stop()
     assert.deepEqual([child, ...started()].filter(isRunning), [])
+  })
+
+  describe('to a part of another version', () => {
+    let parts: readonly SupervisedPart[]
+    let ours: SupervisedPart
+    let theirs: SupervisedPart
+
+    beforeEach(async () => {
+      const closing = new AbortController()
+      ours = new SupervisedPart(handingOver(true), options(), closing.signal)
+      theirs = new SupervisedPart(handingOver(false), options(), closing.signal)
+      parts = [ours, theirs]
+      supervisor = supervise(parts, closing)
+      await ours.start()
+    })
+
+    /** A part is ready when its own process is, as one that has a port. */
+    const startNext = async (part: SupervisedPart): Promise<void> => {
+      const before = started().length
+      isReady = () => started().length > before
+      await part.start()
+    }
+
+    it('leaves when that is ready, in its own time, and is not started again', async () => {
+      const [old = 0] = started()
+      await ours.handOverTo(async () => await startNext(theirs))
+      assert.deepEqual(started().map(isRunning), [true, true])
+      await until('it was let go', () => journal().includes(`let-go ${old}`), { limitMs })
+      process.kill(old, 'SIGKILL')
+      await until('its name is free', () => runFiles().length === 1, { limitMs })
+      assert.equal(started().length, 2)
+      assert.deepEqual([ours.ends, theirs.ends], [0, 0])
+    })
+
+    it('goes on with a process of its own if that does not start', async () => {
+      const [old = 0] = started()
+      const failure = new Error('it did not start')
+      await assert.rejects(
+        ours.handOverTo(async () => await Promise.reject(failure)),
+        failure,
+      )
+      const again = await until('another process of it runs', () => started()[1], { limitMs })
+      await until('the old process was let go', () => journal().includes(`let-go ${old}`), { limitMs })
+      assert.ok(isRunning(again))
+    })
+
+    it('can take the work back', async () => {
+      await ours.handOverTo(async () => await startNext(theirs))
+      await theirs.handOverTo(async () => await startNext(ours))
+      assert.equal(started().length, 3)
+      assert.ok(isRunning(started()[2]!))
+    })
+
+    it('ends with the platform, whoever has the work', async () => {
+      await ours.handOverTo(async () => await startNext(theirs))
+      await supervisor.stop()
+      assert.deepEqual(started().filter(isRunning), [])
+      assert.deepEqual(runFiles(), [])
+    })
   })
 
   it('ends early if three processes that are younger are leaving too', async () => {

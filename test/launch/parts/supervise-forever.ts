@@ -1,4 +1,4 @@
-import { createSupervisor } from '../../../src/launch/parts/supervisor.ts'
+import { createSupervisor } from '../../support/supervised-parts.ts'
 import { createFakeParts } from './fake-parts.ts'
 
 /** `supervise-forever.ts <directory>` is a supervisor of one part. A test kills it. */

@@ -10,7 +10,7 @@ import type { Part } from '../../../src/launch/parts/part.ts'
 import { identify, isRunning } from '../../../src/launch/parts/process-identity.ts'
 import { endStaleProcesses } from '../../../src/launch/parts/stale-processes.ts'
 import { PartStartError } from '../../../src/launch/parts/part-run.ts'
-import { createSupervisor } from '../../../src/launch/parts/supervisor.ts'
+import { createSupervisor } from '../../support/supervised-parts.ts'
 import type { Supervisor } from '../../../src/launch/parts/supervisor.ts'
 import { until } from '../../support/until.ts'
 import { createFakeParts } from './fake-parts.ts'
@@ -75,12 +75,12 @@ describe('the supervisor', () => {
   })
 
   it('ends a part that has virtual machines by the signal that leaves them, if they are to stay', async () => {
-    const agent = fake.part('one', { leavesVms: true })
+    const [agent, other] = [fake.part('one', { leavesVms: true }), fake.part('two')]
     for (const [end, said] of [
       [PlatformEnd.KeepVms, 'leave one'],
       [PlatformEnd.EndVms, 'stop one'],
     ] as const) {
-      const supervisor = supervise(agent, fake.part('two'))
+      const supervisor = supervise(agent, other)
       await supervisor.start()
       await supervisor.stop(end)
       assert.deepEqual(fake.journal().slice(-2), ['stop two', said])
