@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/schema/migrate.ts'
-import { migrationList } from '../../src/db/schema/migrations/list.ts'
+import { migrationList, worksFrom } from '../../src/db/schema/migrations/list.ts'
+import { harmOf } from '../support/gentle-migration.ts'
 import { readRows } from '../support/rows.ts'
 import { createEmptyDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
@@ -39,6 +40,40 @@ describe('migrations', () => {
       )
     } finally {
       await Promise.all(databases.map((database) => database.close()))
+    }
+  })
+
+  it('leave the version before working, for as long as machines of both may run', async () => {
+    const names = migrationList.map(({ name }) => name)
+    assert.ok(names.includes(worksFrom))
+    const database = await openDatabase({ url: empty.url, applicationName: 'migrations' })
+    try {
+      const statements = new Map<string, readonly string[]>()
+      for (const { name, class: One } of migrationList) {
+        const one = new One(database.orm.em.getDriver(), database.orm.config)
+        await one.up()
+        statements.set(name, (one.getQueries?.() ?? []).map(String))
+      }
+      assert.match(statements.get('Migration20261128090000_draining')?.join() ?? '', /^alter table nodes add/)
+      for (const name of names.slice(names.indexOf(worksFrom) + 1))
+        for (const statement of statements.get(name) ?? []) assert.equal(harmOf(statement), undefined, name)
+    } finally {
+      await database.close()
+    }
+  })
+
+  it('of a later version are no reason against a database, if that version says so', async () => {
+    const database = await openDatabase({ url: empty.url, applicationName: 'migrations' })
+    try {
+      await migrate(database)
+      const later = `insert into mikro_orm_migrations (name) values ('Migration20990101000000_more')`
+      await readRows(database, { text: later })
+      assert.deepEqual(await migrate(database), [])
+      const mark = 'versions work with this database that know Migration20990101000000_more'
+      await readRows(database, { text: `comment on table mikro_orm_migrations is '${mark}'` })
+      await assert.rejects(migrate(database), /was made by a newer version/)
+    } finally {
+      await database.close()
     }
   })
 
