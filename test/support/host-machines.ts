@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
@@ -31,8 +31,8 @@ export interface Machine {
   readonly address: string
   readonly dataDir: string
   /**
-   * Runs `roost join <args>` there, with these settings. Resolves once the machine says that it is a host, or
-   * when it ended.
+   * Runs `roost join <args>` there, with these settings, or those of the last time. Resolves once the machine
+   * says that it is a host, or when it ended.
    */
   join(args: readonly string[], settings?: Readonly<Record<string, string>>): Promise<JoinOutcome>
   output(): string
@@ -49,6 +49,11 @@ export interface Machine {
    */
   cutWire(): void
   mendWire(): void
+  /** Makes the wire slow in both directions, so that much is late and some is lost. `mendWire` ends it. */
+  slowWire(): void
+  /** Takes all room of the machine's disk, which has to be one of its own (`diskMb`). */
+  fillDisk(): void
+  freeDisk(): void
   /** Runs a program there, and returns what it printed. */
   run(program: string, ...args: readonly string[]): string
 }
@@ -62,8 +67,19 @@ const bridge = 'roost-wire'
 const joinLimitMs = 60_000
 const stopLimitMs = 15_000
 const restartLimitMs = 60_000
+/** A link of a bad day. Kernels without `netem` get the second one, where full queues are late and drop. */
+const slowLinks = {
+  full: 'netem delay 40ms 20ms loss 1% rate 8mbit',
+  plain: 'tbf rate 4mbit burst 16kb latency 200ms',
+}
+const mebibyte = 1024 * 1024
 
-export function layWire(names: readonly string[]): Wire {
+export interface WireOptions {
+  /** The size of a disk of its own for each machine. Absent: they share that of the test run. */
+  readonly diskMb?: number
+}
+
+export function layWire(names: readonly string[], { diskMb }: WireOptions = {}): Wire {
   const here = currentNamespace()
   if (here === undefined) throw new Error('machines need the network namespace of a test run')
   const address = `${network}.1`
@@ -71,7 +87,7 @@ export function layWire(names: readonly string[]): Wire {
   ip('addr', 'add', `${address}/24`, 'dev', bridge)
   ip('link', 'set', bridge, 'promisc', 'on', 'up')
   const machines = names.map(
-    (name, index) => new NamespaceMachine(`${here}-${name}`, `${network}.${index + 2}`),
+    (name, index) => new NamespaceMachine(`${here}-${name}`, `${network}.${index + 2}`, diskMb),
   )
   return {
     address,
@@ -90,11 +106,16 @@ class NamespaceMachine implements Machine {
   readonly dataDir = mkdtempSync(path.join(tmpdir(), 'roost-host-'))
   readonly #plug: string
   readonly #lines: string[] = []
+  readonly #disk: OwnDisk | undefined
+  #settings: Readonly<Record<string, string>> = {}
   #child: ChildProcess | undefined
+  #isCut = false
+  #isSlow = false
 
-  constructor(namespace: string, address: string) {
+  constructor(namespace: string, address: string, diskMb?: number) {
     this.namespace = namespace
     this.address = address
+    this.#disk = diskMb === undefined ? undefined : new OwnDisk(this.dataDir, diskMb)
     const plug = `wire${address.split('.').at(-1)}`
     this.#plug = plug
     ip('netns', 'add', namespace)
@@ -105,7 +126,8 @@ class NamespaceMachine implements Machine {
     ip('-n', namespace, 'link', 'set', 'eth0', 'up')
   }
 
-  async join(args: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<JoinOutcome> {
+  async join(args: readonly string[], settings = this.#settings): Promise<JoinOutcome> {
+    this.#settings = settings
     const startedMs = performance.now()
     const firstLine = this.#lines.length
     const program = path.join(checkout, 'src/bin/roost.ts')
@@ -167,6 +189,7 @@ class NamespaceMachine implements Machine {
   }
 
   cutWire(): void {
+    this.#isCut = true
     const [table, plug] = [`cut_${this.#plug}`, this.#plug]
     nft(
       [
@@ -180,7 +203,27 @@ class NamespaceMachine implements Machine {
   }
 
   mendWire(): void {
-    nft(`delete table bridge cut_${this.#plug}\n`)
+    if (this.#isCut) nft(`delete table bridge cut_${this.#plug}\n`)
+    if (this.#isSlow) this.#onWireEnds('del', '')
+    this.#isCut = false
+    this.#isSlow = false
+  }
+
+  slowWire(): void {
+    this.#isSlow = true
+    try {
+      this.#onWireEnds('replace', slowLinks.full)
+    } catch {
+      this.#onWireEnds('replace', slowLinks.plain)
+    }
+  }
+
+  fillDisk(): void {
+    this.#ownDisk().fill()
+  }
+
+  freeDisk(): void {
+    this.#ownDisk().free()
   }
 
   run(program: string, ...args: readonly string[]): string {
@@ -194,7 +237,54 @@ class NamespaceMachine implements Machine {
     // The kernel would remove it some time after the namespace, and the next machine needs the name.
     ip('link', 'del', this.#plug)
     ip('netns', 'del', this.namespace)
+    this.#disk?.remove()
     rmSync(this.dataDir, { recursive: true, force: true })
+  }
+
+  /** Each end of the wire delays the frames that leave there. */
+  #onWireEnds(change: 'replace' | 'del', link: string): void {
+    const words = link.split(' ').filter(Boolean)
+    execFileSync('tc', ['qdisc', change, 'dev', this.#plug, 'root', ...words], { stdio: 'pipe' })
+    execFileSync('tc', ['-n', this.namespace, 'qdisc', change, 'dev', 'eth0', 'root', ...words], {
+      stdio: 'pipe',
+    })
+  }
+
+  #ownDisk(): OwnDisk {
+    if (this.#disk === undefined) throw new Error(`${this.namespace} has no disk of its own`)
+    return this.#disk
+  }
+}
+
+/** A file system of a bounded size in a file that grows with its content. */
+class OwnDisk {
+  readonly #image: string
+  readonly #directory: string
+  readonly #filler: string
+
+  constructor(directory: string, sizeMb: number) {
+    this.#directory = directory
+    this.#image = `${directory}.disk`
+    this.#filler = path.join(directory, 'filler')
+    execFileSync('truncate', ['--size', `${sizeMb}M`, this.#image])
+    // Without blocks that only root may use: a full disk is full for all.
+    execFileSync('mkfs.ext4', ['-q', '-m', '0', this.#image])
+    execFileSync('mount', ['-o', 'loop', this.#image, directory])
+  }
+
+  fill(): void {
+    const { bavail, bsize } = statfsSync(this.#directory)
+    const freeMb = Math.floor((bavail * bsize) / mebibyte)
+    execFileSync('fallocate', ['--length', `${freeMb}M`, this.#filler])
+  }
+
+  free(): void {
+    rmSync(this.#filler, { force: true })
+  }
+
+  remove(): void {
+    execFileSync('umount', [this.#directory])
+    rmSync(this.#image)
   }
 }
 
