@@ -158,6 +158,13 @@ export const wires = {
     writer: 'supervisor, gateway',
     reader: 'src/launch/parts/part-process.ts',
   },
+  upgrade: {
+    version: 1,
+    what: 'the words of an upgrade',
+    says: 'Lines of JSON over a socket: the directory of the next version, then each step and the outcome.',
+    writer: '`roost upgrade`, the process that runs the platform',
+    reader: 'src/launch/upgrade/upgrade-door.ts',
+  },
   keeperEvents: {
     version: 1,
     what: "the keeper's events",

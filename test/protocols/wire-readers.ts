@@ -44,6 +44,7 @@ import {
   readSharedSettings,
 } from '../../src/launch/host/told-settings.ts'
 import { HandOverMessage } from '../../src/launch/parts/hand-over-messages.ts'
+import { readNews, readQuestion } from '../../src/launch/upgrade/upgrade-door.ts'
 import { readHead } from '../../src/relay/call-head.ts'
 import { GrpcStatus } from '../../src/relay/grpc-status.ts'
 import { readJoinAnswer } from '../../src/trust/join-client.ts'
@@ -118,6 +119,8 @@ export const wireReaders: { readonly [Name in keyof typeof wires]: Reader } = {
       return copy
     }),
   handOver: ({ message }) => Object.values(HandOverMessage).find((one) => one === message),
+  upgrade: ({ kind, message }) =>
+    kind === 'question' ? readQuestion(message as object) : readNews(message as object),
   keeperEvents({ message }) {
     const events = parseVmEvents(String(message))
     return { started: startReportOf(vm, events), exit: exitReportOf(vm, events) }

@@ -76,10 +76,23 @@ export async function openUpgradeDoor(
 /** Undefined if the other side says something else. */
 async function readCheckout(socket: Socket): Promise<string | undefined> {
   for (const line of await firstLines(socket)) {
-    const { checkout } = line as { readonly checkout?: unknown }
-    if (typeof checkout === 'string') return checkout
+    const question = readQuestion(line)
+    if (question !== undefined) return question.checkout
   }
   return undefined
+}
+
+export function readQuestion(line: object): { readonly checkout: string } | undefined {
+  const { checkout } = line as { readonly checkout?: unknown }
+  return typeof checkout === 'string' ? { checkout } : undefined
+}
+
+/** Undefined for news of a later version. */
+export function readNews(line: object): UpgradeNews | undefined {
+  const { kind, text, version, why } = line as Readonly<Record<string, unknown>>
+  if (kind === 'step' && typeof text === 'string') return { kind, text }
+  if (kind === 'done' && typeof version === 'string') return { kind, version }
+  return kind === 'failed' && typeof why === 'string' ? { kind, why } : undefined
 }
 
 async function firstLines(socket: Socket): Promise<readonly object[]> {
@@ -112,9 +125,9 @@ export async function askForUpgrade(
     socket.on('error', () => resolve(undefined)).on('close', () => resolve(undefined))
     socket.on('connect', () => socket.write(jsonLine({ checkout })))
     socket.on('data', (chunk: Buffer) => {
-      for (const news of reader.push(chunk) as readonly UpgradeNews[])
-        if (news.kind === 'step') say(news.text)
-        else resolve(news)
+      for (const news of reader.push(chunk).map(readNews))
+        if (news?.kind === 'step') say(news.text)
+        else if (news !== undefined) resolve(news)
     })
   })
 }
