@@ -134,8 +134,9 @@ describe('an upgrade', function () {
     await until('every host tells its version', async () => isNew(await seen()), { limitMs })
   })
 
-  it('goes back if a part does not start, and says which, and why', async () => {
+  it('goes back if a part does not start, and says which, and why; the database may be of the later version', async () => {
     const version = next('0.1.2')
+    version.addMigration('alter table nodes add more text null')
     version.change('src/bin/worker.ts', 'import ', "throw new Error('a mistake of 0.1.2')\nimport ")
     await under('while an upgrade went back', async () => {
       const { code, text } = await upgrade(version, pair.stack.dataDir)
@@ -145,6 +146,7 @@ describe('an upgrade', function () {
       assert.match(text, /the version before runs as it did/)
     })
     assert.match((await pair.roost.run(['host', 'list', 'local'])).out, /0\.1\.1/)
+    await pair.stack.killPart('api')
   })
 
   it('is refused with a sentence where there is no next version', async () => {

@@ -10,6 +10,8 @@ export interface NextVersion {
   readonly version: string
   /** Replaces a text in one of its files. */
   change(file: string, from: string, to: string): void
+  /** Gives it a migration more than this version has. */
+  addMigration(sql: string): void
   remove(): void
 }
 
@@ -29,9 +31,35 @@ export function makeNextVersion(version: string): NextVersion {
     if (!before.includes(from)) throw new Error(`${file} has no '${from}'`)
     writeFileSync(at, before.replace(from, to))
   }
+  const addMigration = (sql: string): void => {
+    const name = 'Migration20990101000000_more'
+    const directory = path.join(checkout, 'src/db/schema/migrations')
+    writeFileSync(
+      path.join(directory, 'more.ts'),
+      `import { Migration } from '@mikro-orm/migrations'\n` +
+        `export class ${name} extends Migration {\n  override name = '${name}'\n` +
+        `  override up(): void {\n    this.addSql(${JSON.stringify(sql)})\n  }\n}\n`,
+    )
+    change(
+      'src/db/schema/migrations/list.ts',
+      'export const migrationList: readonly MigrationObject[] = [',
+      `import { ${name} } from './more.ts'\nexport const migrationList: readonly MigrationObject[] = [`,
+    )
+    change(
+      'src/db/schema/migrations/list.ts',
+      'class: Migration20261128090000_draining },',
+      `class: Migration20261128090000_draining },\n  { name: '${name}', class: ${name} },`,
+    )
+  }
   const { version: own } = JSON.parse(readFileSync(path.join(checkout, 'package.json'), 'utf8')) as {
     readonly version: string
   }
   change('package.json', `"version": "${own}"`, `"version": "${version}"`)
-  return { checkout, version, change, remove: () => rmSync(checkout, { recursive: true, force: true }) }
+  return {
+    checkout,
+    version,
+    change,
+    addMigration,
+    remove: () => rmSync(checkout, { recursive: true, force: true }),
+  }
 }
