@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { KeeperGone, startKeeper } from '../../../src/host/vmm/keeper-process.ts'
 import { WaitingKeepers } from '../../../src/host/vmm/waiting-keepers.ts'
@@ -93,14 +94,19 @@ describe('keepers that were started ahead', () => {
       // That of the test before may not have ended yet.
       await until('none is left', () => waiting().length === 0, limit)
       const keepers = new WaitingKeepers(bench.keeperPrograms)
-      const gone = await keepers.take('ann')
-      const [pid = 0] = waiting()
-      process.kill(pid, 'SIGKILL')
-      // This process hears of it at its next turn, and there is none before the order.
-      while (commandLineOf(pid) !== '') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
-      assert.equal(gone.stdin.destroyed, false)
-      await assert.rejects(startKeeper(plan(), gone), KeeperGone)
-      await keepers.close()
+      try {
+        const gone = await keepers.take('ann')
+        const [pid = 0] = waiting()
+        process.kill(pid, 'SIGKILL')
+        // This process hears of it at its next turn, and there is none before the order. A process that ends
+        // has no command line any more a moment before it closes its files.
+        while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')))
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+        assert.equal(gone.stdin.destroyed, false)
+        await assert.rejects(startKeeper(plan(), gone), KeeperGone)
+      } finally {
+        await keepers.close()
+      }
     })
   })
 
