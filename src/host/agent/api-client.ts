@@ -172,10 +172,10 @@ export class ApiClient implements LaunchSource {
       })
       if (response.statusCode === 200) return (await response.body.json()) as T
       const { statusCode: status } = response
-      const refusal = status === otherVersion ? refusalText(await response.body.text()) : undefined
-      if (refusal !== undefined) throw new ApiError(refusal, { status })
-      await response.body.dump()
-      throw new ApiError(`${method} ${url.href} was answered with ${String(status)}`, { status })
+      const text = await response.body.text()
+      const refusal = status === otherVersion ? refusalText(text) : undefined
+      const message = refusal ?? `${method} ${url.href} was answered with ${String(status)}`
+      throw new ApiError(message, { status })
     } catch (error) {
       if (error instanceof ApiError) throw error
       throw new ApiError(`${method} ${url.href} failed: ${(error as Error).message}`, { cause: error })
