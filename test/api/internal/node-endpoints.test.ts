@@ -157,6 +157,7 @@ describe('the API for hosts', () => {
   })
 
   it('tells a host whether the row of a volume names it, another host, or is not there', async () => {
+    await api.database.db.updateTable('nodes').set({ volumeMb: 8 }).where('id', '=', 'local').execute()
     const { uuid } = await user.api.one('createVolumes', { body: { name: 'where', size_mb: 8 } })
     const placeSeenBy = async (node: string, volume = uuid) =>
       (await asNode('GET', `${node}/volumes/${volume}`)).json
