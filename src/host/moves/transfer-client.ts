@@ -9,20 +9,15 @@ import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createZstdDecompress } from 'node:zlib'
 import type { MoveSource } from '../instance/record.ts'
-import { heldCopyMaxBytes } from './held-copy.ts'
+import { heldCopyMaxBytes, volumeFileName } from './held-copy.ts'
 import type { HeldCopy } from './held-copy.ts'
+import { SparseWriter, writeWithoutZeros } from './sparse-content.ts'
 import { checksumTrailer, transferIdleMs } from './transfer-server.ts'
 import { NotHeldError, shortened, TransferError, transferLimitMs } from './transfers.ts'
 import type { HoldName, TransferCount, WantedFile } from './transfers.ts'
 
 /** The wait before a host that sends enough already is asked again. */
 const busyRetryMs = 500
-/**
- * Pieces of this size that are all zero are left out, so the file of a memory takes only the room that it
- * needs.
- */
-const holeBytes = 65_536
-
 interface Asked {
   readonly from: MoveSource
   readonly method: 'GET' | 'POST'
@@ -97,7 +92,8 @@ export class TransferClient {
     const response = await this.#askUntilFree({ from, method: 'GET', path: source, signal })
     const target = await open(path, isMade === true ? 'r+' : 'wx', 0o600)
     try {
-      const arriving = new ArrivingFile(target, bytes)
+      const Kind = name === volumeFileName ? ArrivingVolume : ArrivingFile
+      const arriving: Arriving = new Kind(target, bytes)
       const compressed = countBytes(compressedMaxBytes(bytes))
       const write = async (pieces: AsyncIterable<Buffer>): Promise<void> => await arriving.write(pieces)
       try {
@@ -109,7 +105,7 @@ export class TransferClient {
           cause: error,
         })
       }
-      if (arriving.bytes !== bytes || arriving.checksum() !== response.trailers[checksumTrailer])
+      if (!arriving.isWhole() || arriving.checksum() !== response.trailers[checksumTrailer])
         throw new TransferError(`what arrived of ${name} is not what ${nameOf(from)} has`)
       await target.truncate(bytes)
       await target.sync()
@@ -157,12 +153,18 @@ export class TransferClient {
   }
 }
 
-/**
- * Writes what arrives to a file, and counts and checks it on the way. More than the file's bytes is an
- * error, so a few bytes that unpack to many do no harm.
- */
-class ArrivingFile {
-  bytes = 0
+/** Writes what arrives to a file, and checks it on the way. */
+interface Arriving {
+  write(pieces: AsyncIterable<Buffer>): Promise<void>
+  /** Whether nothing is missing at the end. */
+  isWhole(): boolean
+  /** Of all that came over the wire, before it was compressed. */
+  checksum(): string
+}
+
+/** Content as it is. More than the file's bytes is an error, so a few bytes that unpack to many do no harm. */
+class ArrivingFile implements Arriving {
+  #bytes = 0
   readonly #file: FileHandle
   readonly #limit: number
   readonly #hash = createHash('sha256')
@@ -174,12 +176,16 @@ class ArrivingFile {
 
   async write(pieces: AsyncIterable<Buffer>): Promise<void> {
     for await (const piece of pieces) {
-      const at = this.bytes
-      this.bytes += piece.length
-      if (this.bytes > this.#limit) throw new Error(`it has more than ${this.#limit} bytes`)
+      const at = this.#bytes
+      this.#bytes += piece.length
+      if (this.#bytes > this.#limit) throw new Error(`it has more than ${this.#limit} bytes`)
       this.#hash.update(piece)
-      await writePiece(this.#file, piece, at)
+      await writeWithoutZeros(this.#file, piece, at)
     }
+  }
+
+  isWhole(): boolean {
+    return this.#bytes === this.#limit
   }
 
   checksum(): string {
@@ -187,16 +193,28 @@ class ArrivingFile {
   }
 }
 
-const zeros = Buffer.alloc(holeBytes)
+/** The written pieces of a volume; see `sparse-content.ts`. */
+class ArrivingVolume implements Arriving {
+  readonly #writer: SparseWriter
+  readonly #hash = createHash('sha256')
 
-async function writePiece(file: FileHandle, piece: Buffer, at: number): Promise<void> {
-  for (let from = 0; from < piece.length; from += holeBytes) {
-    const part = piece.subarray(from, from + holeBytes)
-    if (part.equals(zeros.subarray(0, part.length))) continue
-    for (let done = 0; done < part.length;) {
-      const { bytesWritten } = await file.write(part, done, part.length - done, at + from + done)
-      done += bytesWritten
+  constructor(file: FileHandle, limit: number) {
+    this.#writer = new SparseWriter(file, limit)
+  }
+
+  async write(pieces: AsyncIterable<Buffer>): Promise<void> {
+    for await (const piece of pieces) {
+      this.#hash.update(piece)
+      await this.#writer.write(piece)
     }
+  }
+
+  isWhole(): boolean {
+    return this.#writer.isWhole
+  }
+
+  checksum(): string {
+    return this.#hash.digest('hex')
   }
 }
 

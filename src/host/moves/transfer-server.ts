@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import type { AgentLog } from '../agent/agent-ports.ts'
 import { isHeldFileName, volumeFileName } from './held-copy.ts'
+import { sparsePiecesOf } from './sparse-content.ts'
 import { transferLimitMs } from './transfers.ts'
 import type { HeldSource } from './transfers.ts'
 
@@ -44,6 +45,7 @@ interface Asked {
  *   GET  /instances/<uuid>/copy                  -> HeldCopy
  *   GET  /instances/<uuid>/files/<name>?bytes=N  -> the first N bytes, as one zstd stream, with their SHA-256 as the trailer;
  *                                                   503: too many transfers at once, ask again
+ *                                                   Of a volume only what is not empty is sent: `sparse-content.ts`
  *   POST /instances/<uuid>/taken?hold=<uuid>     -> 204, once everything that was held is deleted; 404: there is no such hold
  */
 export class TransferServer {
@@ -137,7 +139,8 @@ export class TransferServer {
       response.writeHead(200, { trailer: checksumTrailer })
       // The other host may ask for more than there is.
       const limit = AbortSignal.timeout(this.#limitMs(Math.min(bytes, (await file.stat()).size)))
-      await sendFile(file, { bytes, signal: limit }, response)
+      const pieces = name === volumeFileName ? sparsePiecesOf(file, bytes) : piecesOf(file, bytes)
+      await send(pieces, limit, response)
     } finally {
       this.#sending -= 1
     }
@@ -150,26 +153,31 @@ async function tellCopy({ source, instanceUuid, address, response }: Asked): Pro
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(copy))
 }
 
-async function sendFile(
-  file: FileHandle,
-  { bytes, signal }: { readonly bytes: number; readonly signal: AbortSignal },
+async function send(
+  pieces: AsyncIterable<Buffer>,
+  signal: AbortSignal,
   response: ServerResponse,
 ): Promise<void> {
   const hash = createHash('sha256')
   const compress = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } })
-  await pipeline(Readable.from(piecesOf(file, bytes, hash)), compress, response, { end: false, signal })
+  await pipeline(Readable.from(hashed(pieces, hash)), compress, response, { end: false, signal })
   response.addTrailers({ [checksumTrailer]: hash.digest('hex') })
   response.end()
 }
 
-async function* piecesOf(file: FileHandle, bytes: number, hash: Hash): AsyncGenerator<Buffer> {
+async function* hashed(pieces: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    hash.update(piece)
+    yield piece
+  }
+}
+
+async function* piecesOf(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes;) {
     const length = Math.min(pieceBytes, bytes - at)
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at)
     if (bytesRead === 0) return
-    const piece = buffer.subarray(0, bytesRead)
-    hash.update(piece)
     at += bytesRead
-    yield piece
+    yield buffer.subarray(0, bytesRead)
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { createServer, get as httpGet } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,6 +12,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { excessOf, heldFilesMax } from '../../../src/host/moves/held-copy.ts'
 import type { HeldCopy, HeldFile } from '../../../src/host/moves/held-copy.ts'
 import { fingerprint } from '../../../src/host/moves/root-disk.ts'
+import { sparsePiecesOf } from '../../../src/host/moves/sparse-content.ts'
 import { TransferClient } from '../../../src/host/moves/transfer-client.ts'
 import { checksumTrailer, TransferServer, transfersAtOnce } from '../../../src/host/moves/transfer-server.ts'
 import { TransferError, transferLimitMs } from '../../../src/host/moves/transfers.ts'
@@ -119,16 +120,69 @@ describe('a transfer between two hosts', () => {
     assert.ok((await readFile(target())).equals(content))
     const { blocks } = await stat(target())
     assert.ok(blocks * 512 < mebibyte, String(blocks))
-    for (const answer of [
-      answerWith(Buffer.concat([content, content])),
-      answerWith(content, '0'.repeat(64)),
-    ]) {
-      const liar = await lie(answer)
-      const place = { ...wanted, from: liar.place }
-      await assert.rejects(new TransferClient(newAddress).fetchFile(place, never), TransferError)
-      liar.server.close()
-      assert.equal((await stat(target())).size, content.length)
+  })
+
+  it('takes no piece of a volume that is beyond its end, out of order, too long, cut or other than told', async () => {
+    const bytes = 2 * mebibyte
+    const piece = (at: number, length: number, content = Buffer.alloc(length, 'x')): Buffer => {
+      const head = Buffer.alloc(12)
+      head.writeBigUInt64BE(BigInt(at))
+      head.writeUInt32BE(length, 8)
+      return Buffer.concat([head, content])
     }
+    const good = piece(5, 100)
+    const fetchFrom = async (answer: (response: ServerResponse) => void) => {
+      await writeFile(target(), '')
+      await truncate(target(), bytes)
+      const { server: liar, place } = await lie(answer)
+      const file = { name: 'volume.img', bytes }
+      const wanted = { from: place, instanceUuid: uuid, file, path: target(), isMade: true } as const
+      try {
+        await new TransferClient(newAddress).fetchFile(wanted, never)
+      } finally {
+        liar.close()
+      }
+      return await readFile(target())
+    }
+    const arrived = await fetchFrom(answerWith(Buffer.concat([good, piece(mebibyte, 3)])))
+    assert.deepEqual([arrived.length, arrived.subarray(5, 105).toString()], [bytes, 'x'.repeat(100)])
+    const lies = [
+      answerWith(piece(bytes - 99, 100)),
+      answerWith(piece(2 ** 60, 1)),
+      answerWith(Buffer.concat([good, piece(104, 1)])),
+      answerWith(Buffer.concat([good, good])),
+      answerWith(piece(0, 0)),
+      answerWith(piece(0, mebibyte + 1)),
+      answerWith(piece(0, 100, Buffer.alloc(99))),
+      answerWith(Buffer.alloc(7)),
+      answerWith(good, '0'.repeat(64)),
+    ]
+    for (const [index, answer] of lies.entries())
+      await assert.rejects(fetchFrom(answer), TransferError, String(index))
+  })
+
+  it('sends a little of a volume that is a long hole, so that nobody takes it for dead', async () => {
+    const bytes = 200 * mebibyte
+    await writeFile(join(directory, 'old', 'volume.img'), '')
+    await truncate(join(directory, 'old', 'volume.img'), bytes)
+    const file = await open(join(directory, 'old', 'volume.img'))
+    const pieces: Buffer[] = []
+    for await (const piece of sparsePiecesOf(file, bytes)) pieces.push(piece)
+    assert.deepEqual(
+      pieces.map((piece) => Number(piece.readBigUInt64BE()) / mebibyte),
+      [64, 129, 194],
+    )
+    await assert.rejects(async () => {
+      for await (const piece of sparsePiecesOf(file, bytes + 1)) assert.ok(piece.length > 0)
+    }, /the file ends at/)
+    await file.close()
+    await writeFile(target(), '')
+    await truncate(target(), bytes)
+    const wanted = { from, instanceUuid: uuid, path: target(), isMade: true } as const
+    const fetched = { ...wanted, file: { name: 'volume.img', bytes } }
+    const { compressedBytes } = await new TransferClient(newAddress).fetchFile(fetched, never)
+    assert.ok(compressedBytes < 10_000, String(compressedBytes))
+    assert.equal((await stat(target())).blocks, 0)
   })
 
   it('brings empty files, and files that end in a hole', async () => {
