@@ -41,8 +41,8 @@ export interface ControlActivities {
     readonly lostNodeId: string
   }): Promise<{ readonly nodeId?: string; readonly lack?: string }>
   /**
-   * Makes the new host of a move the host of the instance and of its volume. A repeat answers as the first call. `failure` says
-   * for people why the row still names the old one.
+   * Makes the new host of a move the host of the instance and of its volume. A repeat answers as the first
+   * call. `failure` says for people why the row still names the old one.
    */
   moveRow(input: {
     readonly instanceUuid: string

@@ -17,7 +17,10 @@ const longestRemoveMs = 120_000
 const longestHoldMs = 360_000
 /** The longest transfer to another host: a memory of many gigabytes crosses the network between them. */
 const longestFetchMs = 3_600_000
-/** How much longer it may take for each MiB of a volume, whose content crosses the network at 10 MB/s or more. */
+/**
+ * How much longer it may take for each MiB of a volume, whose content crosses the network at 10 MB/s or
+ * more.
+ */
 const longestFetchMsPerMb = 100
 /**
  * How much longer than the shutdown grace a stop may take: the VMM has to end, and the host has to write

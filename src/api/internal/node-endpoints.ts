@@ -60,28 +60,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = { ...assignment, ...(termMs !== undefined && { termMs }), ...(isNews && { mesh }) }
   })
 
-  router.get('/instances', joined, spoken, async (ctx) => {
-    ctx.state.route = 'internal.instances'
-    ctx.body = { instances: await instancesOfNode(deps.database, nodeId(ctx.params['node'])) }
-  })
-
-  router.get('/volumes/:uuid', joined, spoken, async (ctx) => {
-    ctx.state.route = 'internal.volume'
-    const uuid = ctx.params['uuid'] ?? ''
-    if (!isUuid(uuid)) throw requestError('noEndpoint', { path: ctx.path })
-    ctx.body = { place: await placeOfVolume(deps.database, nodeId(ctx.params['node']), uuid) }
-  })
-
-  router.get('/instances/:uuid/launch', joined, spoken, async (ctx) => {
-    ctx.state.route = 'internal.launch'
-    const uuid = ctx.params['uuid'] ?? ''
-    const wanted = { nodeId: nodeId(ctx.params['node']), uuid }
-    const load = async () => (isUuid(uuid) ? await loadLaunchSpec(deps, wanted) : undefined)
-    const spec = await span(uuid, 'api: launch spec', load)
-    if (spec === undefined) throw requestError('noEndpoint', { path: ctx.path })
-    ctx.set('Cache-Control', 'no-store')
-    ctx.body = spec
-  })
+  routeReads(router, deps, [joined, spoken])
 
   router.post('/reports', joined, spoken, readBody(), async (ctx) => {
     ctx.state.route = 'internal.reports'
@@ -109,6 +88,36 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = { token: await deps.registry.pullToken(repository) }
   })
   return router
+}
+
+/** What a host reads: its instances, with what they are launched with, and where a volume is. */
+function routeReads(
+  router: Router<RequestState>,
+  deps: ApiDeps,
+  [joined, spoken]: readonly [ReturnType<typeof requireNodeSecret>, ReturnType<typeof requireVersion>],
+): void {
+  router.get('/instances', joined, spoken, async (ctx) => {
+    ctx.state.route = 'internal.instances'
+    ctx.body = { instances: await instancesOfNode(deps.database, nodeId(ctx.params['node'])) }
+  })
+
+  router.get('/volumes/:uuid', joined, spoken, async (ctx) => {
+    ctx.state.route = 'internal.volume'
+    const uuid = ctx.params['uuid'] ?? ''
+    if (!isUuid(uuid)) throw requestError('noEndpoint', { path: ctx.path })
+    ctx.body = { place: await placeOfVolume(deps.database, nodeId(ctx.params['node']), uuid) }
+  })
+
+  router.get('/instances/:uuid/launch', joined, spoken, async (ctx) => {
+    ctx.state.route = 'internal.launch'
+    const uuid = ctx.params['uuid'] ?? ''
+    const wanted = { nodeId: nodeId(ctx.params['node']), uuid }
+    const load = async () => (isUuid(uuid) ? await loadLaunchSpec(deps, wanted) : undefined)
+    const spec = await span(uuid, 'api: launch spec', load)
+    if (spec === undefined) throw requestError('noEndpoint', { path: ctx.path })
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = spec
+  })
 }
 
 function nodeId(text: string | undefined): string {

@@ -150,9 +150,10 @@ export interface RowMove {
 }
 
 /**
- * Makes the new host the host of the instance and of its volume. The instance keeps its private address, and gets a seat there
- * unless it has come home: its address is of that host's own network. A repeat changes nothing. The value
- * says for people why the row still names the old host; it is undefined if the row names the new one.
+ * Makes the new host the host of the instance and of its volume. The instance keeps its private address,
+ * and gets a seat there unless it has come home: its address is of that host's own network. A repeat
+ * changes nothing. The value says for people why the row still names the old host; it is undefined if the
+ * row names the new one.
  */
 export async function moveRow(
   { db }: Database,

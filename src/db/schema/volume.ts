@@ -4,9 +4,9 @@ import { Node } from './node.ts'
 import { User } from './user.ts'
 
 /**
- * Persistent storage of a user. It is on the host of the instance that has it: `moveRow` names another host in
- * both rows. The row of an instance says which volume that instance has. A row with `deletedAt` is invisible to every reader. It stays until the host has removed the
- * volume.
+ * Persistent storage of a user. It is on the host of the instance that has it: `moveRow` names another host
+ * in both rows. The row of an instance says which volume that instance has. A row with `deletedAt` is
+ * invisible to every reader. It stays until the host has removed the volume.
  */
 export const Volume = defineEntity({
   name: 'Volume',

@@ -13,7 +13,10 @@ const mostStuckTold = 10
 /** What is on the host, and since when it is to be empty. */
 export interface DrainFacts {
   readonly drainingAtMs: number | undefined
-  /** The instances without a volume, those with one, which moves with them, and those that are being deleted. */
+  /**
+   * The instances without a volume, those with one, which moves with them, and those that are being
+   * deleted.
+   */
   readonly moving: number
   readonly staying: number
   readonly leaving: number

@@ -85,8 +85,8 @@ export interface MoveActivities {
    * may fetch what is kept here of the instance. This goes on over a new agent, until `releaseInstance`, a
    * start, a stop or a removal. Not `held`: the instance does not sleep here with that permit (any more).
    *
-   * With `volume` that volume is held, too: no other instance gets it, and nobody repairs or removes it. Fails
-   * if the instance has another volume, or one that is not named here.
+   * With `volume` that volume is held, too: no other instance gets it, and nobody repairs or removes it.
+   * Fails if the instance has another volume, or one that is not named here.
    */
   holdInstance(input: {
     readonly instanceUuid: string

@@ -38,8 +38,8 @@ interface Fetched {
  * Before the rename, nothing of it is here. A new agent deletes what was fetched in part, and a repeat
  * begins again. After it, a repeat finds the instance. `signal` ends the work at any time.
  *
- * A volume that was fetched can not be used by anybody before the instance is taken. Whether the row names this
- * host is asked of the API before a copy that is here is dropped: it may be the only one by now.
+ * A volume that was fetched can not be used by anybody before the instance is taken. Whether the row names
+ * this host is asked of the API before a copy that is here is dropped: it may be the only one by now.
  */
 export class InstanceFetch {
   readonly #ports: AgentPorts

@@ -70,9 +70,9 @@ export class MovingVolumes {
 
   /**
    * Called before an instance is cleared that is not this host's any more: overwrites the volume that moved
-   * with it. `told` says whether its new host has told that it has both. If the row still names this host, the
-   * volume stays. It also stays if there is no row, unless it was told: a database that was restored does not
-   * know younger volumes, and `roost admin doctor` lists what is left of such.
+   * with it. `told` says whether its new host has told that it has both. If the row still names this host,
+   * the volume stays. It also stays if there is no row, unless it was told: a database that was restored
+   * does not know younger volumes, and `roost admin doctor` lists what is left of such.
    */
   async letGo(entry: InstanceEntry, { told }: { readonly told: boolean }): Promise<void> {
     const volume = leavingVolume(entry)
@@ -90,9 +90,9 @@ export class MovingVolumes {
   }
 
   /**
-   * Settles what arrived of volumes for which no instance waits here: one whose row names this host is taken,
-   * and any other is dropped. One without a row was removed at its host, which was not this one: a removal takes
-   * what arrived, too. `fetching` are the volumes that are being fetched.
+   * Settles what arrived of volumes for which no instance waits here: one whose row names this host is
+   * taken, and any other is dropped. One without a row was removed at its host, which was not this one: a
+   * removal takes what arrived, too. `fetching` are the volumes that are being fetched.
    */
   async settle(fetching: () => readonly string[]): Promise<void> {
     const { volumes, launches, log } = this.#ports

@@ -282,7 +282,10 @@ export function withoutMemory(record: InstanceRecord): InstanceRecord {
   return { ...record, standby: { ...standby, stateful: false } }
 }
 
-/** Whether the instance is held here with a volume, which its new host reads even if the instance is stopped. */
+/**
+ * Whether the instance is held here with a volume, which its new host reads even if the instance is
+ * stopped.
+ */
 export function volumeMoves(record: InstanceRecord | undefined): boolean {
   return record?.move?.role === 'old' && record.move.volume !== undefined
 }

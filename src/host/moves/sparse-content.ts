@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * The content of a file with holes, as it crosses the wire: pieces that are not all zeros, in their order, each
- * with its place (8 bytes) and its length (4 bytes) before it. So a volume of which little was ever written is
- * read once and costs little more, and its holes stay holes.
+ * The content of a file with holes, as it crosses the wire: pieces that are not all zeros, in their order,
+ * each with its place (8 bytes) and its length (4 bytes) before it. So a volume of which little was ever
+ * written is read once and costs little more, and its holes stay holes.
  */
 
 /** The most that is read at once, and the longest piece. */
@@ -11,7 +11,10 @@ const readBytes = 1024 * 1024
 /** Zeros are looked for in steps of this size. */
 const stepBytes = 65_536
 const headBytes = 12
-/** In so many zeros one piece is sent all the same. A connection on which nothing comes for a while is ended. */
+/**
+ * In so many zeros one piece is sent all the same. A connection on which nothing comes for a while is
+ * ended.
+ */
 const silentBytes = 64 * 1024 * 1024
 
 const zeros = Buffer.alloc(stepBytes)

@@ -162,7 +162,9 @@ interface Arriving {
   checksum(): string
 }
 
-/** Content as it is. More than the file's bytes is an error, so a few bytes that unpack to many do no harm. */
+/**
+ * Content as it is. More than the file's bytes is an error, so a few bytes that unpack to many do no harm.
+ */
 class ArrivingFile implements Arriving {
   #bytes = 0
   readonly #file: FileHandle

@@ -124,8 +124,8 @@ export class HostVolumes {
   }
 
   /**
-   * Holds the volume of an instance that is to move, so that nobody else uses it meanwhile. Like a start, this
-   * waits for another holder, and checks the file system unless a memory continues with it.
+   * Holds the volume of an instance that is to move, so that nobody else uses it meanwhile. Like a start,
+   * this waits for another holder, and checks the file system unless a memory continues with it.
    */
   async holdForMove(
     { uuid, sizeMb }: MovedVolume,

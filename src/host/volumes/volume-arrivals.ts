@@ -21,9 +21,9 @@ const { Arriving, Arrived, Complete } = VolumeStage
  *                │                                            │
  *                └── drop, or the agent ended ──► erased ◄────┴── drop: its row names another host
  *
- * Until the row names this host, the old host has the volume, and this is a copy. From then on this may be the
- * only one, and neither the agent nor the old host need know of it yet. So what arrived as a whole is dropped
- * only by whoever has asked the API.
+ * Until the row names this host, the old host has the volume, and this is a copy. From then on this may be
+ * the only one, and neither the agent nor the old host need know of it yet. So what arrived as a whole is
+ * dropped only by whoever has asked the API.
  */
 export class VolumeArrivals {
   readonly #root: string

@@ -5,8 +5,9 @@ export type VolumeTask = 'made' | 'checked' | 'repaired' | 'erased' | 'moved'
 
 /**
  * For each task, the tasks under way for which it waits; any other task under way makes it fail. Making is
- * short, so all tasks wait for it, and so are the steps of a move. A repair and an erasure also wait for one of their own kind: it is most
- * likely the same request, made again. A check is long and fails beside another check.
+ * short, so all tasks wait for it, and so are the steps of a move. A repair and an erasure also wait for
+ * one of their own kind: it is most likely the same request, made again. A check is long and fails beside
+ * another check.
  */
 const waitsFor = {
   made: ['made', 'moved'],

@@ -48,8 +48,8 @@ export interface Volumes {
   heldFile(volumeUuid: string, instanceUuid: string): Promise<string | undefined>
   /**
    * Ends this host's part of a volume that another host has now: it can not be used when this has resolved,
-   * and what was written to it is overwritten and deleted after that, by the next agent if need be. Fails with
-   * `VolumeInUse` if another instance than this one holds it. Idempotent.
+   * and what was written to it is overwritten and deleted after that, by the next agent if need be. Fails
+   * with `VolumeInUse` if another instance than this one holds it. Idempotent.
    */
   giveAway(volumeUuid: string, instanceUuid: string): Promise<void>
   /**
@@ -66,14 +66,14 @@ export interface Volumes {
   /** The volumes that arrived as a whole, and that nobody can use yet. */
   arrived(): Promise<readonly string[]>
   /**
-   * Makes a volume that arrived one of this host's, because its row names this host. With `isHeld` the instance
-   * for which it arrived holds it. Idempotent. A hold, a repair and a removal take it, too: they are asked only
-   * of the volume's host.
+   * Makes a volume that arrived one of this host's, because its row names this host. With `isHeld` the
+   * instance for which it arrived holds it. Idempotent. A hold, a repair and a removal take it, too: they
+   * are asked only of the volume's host.
    */
   takeArrival(volumeUuid: string, how?: { readonly isHeld: boolean }): Promise<void>
   /**
-   * Ends what arrived of a volume that is another host's. It is overwritten as by `giveAway`. A volume that was
-   * taken is left as it is. Idempotent.
+   * Ends what arrived of a volume that is another host's. It is overwritten as by `giveAway`. A volume that
+   * was taken is left as it is. Idempotent.
    */
   dropArrival(volumeUuid: string): Promise<void>
 }

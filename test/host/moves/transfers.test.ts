@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { createServer, get as httpGet } from 'node:http'
 import type { Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,6 @@ import { zstdCompressSync } from 'node:zlib'
 import { excessOf, heldFilesMax } from '../../../src/host/moves/held-copy.ts'
 import type { HeldCopy, HeldFile } from '../../../src/host/moves/held-copy.ts'
 import { fingerprint } from '../../../src/host/moves/root-disk.ts'
-import { sparsePiecesOf } from '../../../src/host/moves/sparse-content.ts'
 import { TransferClient } from '../../../src/host/moves/transfer-client.ts'
 import { checksumTrailer, TransferServer, transfersAtOnce } from '../../../src/host/moves/transfer-server.ts'
 import { TransferError, transferLimitMs } from '../../../src/host/moves/transfers.ts'
@@ -159,30 +158,6 @@ describe('a transfer between two hosts', () => {
     ]
     for (const [index, answer] of lies.entries())
       await assert.rejects(fetchFrom(answer), TransferError, String(index))
-  })
-
-  it('sends a little of a volume that is a long hole, so that nobody takes it for dead', async () => {
-    const bytes = 200 * mebibyte
-    await writeFile(join(directory, 'old', 'volume.img'), '')
-    await truncate(join(directory, 'old', 'volume.img'), bytes)
-    const file = await open(join(directory, 'old', 'volume.img'))
-    const pieces: Buffer[] = []
-    for await (const piece of sparsePiecesOf(file, bytes)) pieces.push(piece)
-    assert.deepEqual(
-      pieces.map((piece) => Number(piece.readBigUInt64BE()) / mebibyte),
-      [64, 129, 194],
-    )
-    await assert.rejects(async () => {
-      for await (const piece of sparsePiecesOf(file, bytes + 1)) assert.ok(piece.length > 0)
-    }, /the file ends at/)
-    await file.close()
-    await writeFile(target(), '')
-    await truncate(target(), bytes)
-    const wanted = { from, instanceUuid: uuid, path: target(), isMade: true } as const
-    const fetched = { ...wanted, file: { name: 'volume.img', bytes } }
-    const { compressedBytes } = await new TransferClient(newAddress).fetchFile(fetched, never)
-    assert.ok(compressedBytes < 10_000, String(compressedBytes))
-    assert.equal((await stat(target())).blocks, 0)
   })
 
   it('brings empty files, and files that end in a hole', async () => {
