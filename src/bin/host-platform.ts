@@ -1,6 +1,7 @@
+import { roostVersion } from '../domain/roost-version.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
 import { identityDirectory, readJoinedHost } from '../launch/host/joined-host.ts'
-import { ownCheckout, ownVersion } from '../launch/own-checkout.ts'
+import { ownCheckout } from '../launch/own-checkout.ts'
 import { SupervisedPart } from '../launch/parts/supervised-part.ts'
 import type { Platform, PlatformProcess } from '../launch/platform.ts'
 import { readSettings } from '../settings/settings.ts'
@@ -33,7 +34,7 @@ export async function openHost(platformProcess: PlatformProcess): Promise<Platfo
       ...(control && { control }),
     })
     return {
-      version: ownVersion(),
+      version: roostVersion,
       checkout: ownCheckout,
       parts: parts.map((part) => new SupervisedPart(part, platformProcess, closing)),
       prepare: async () => undefined,

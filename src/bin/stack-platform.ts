@@ -1,8 +1,9 @@
 import type { Logger } from 'pino'
 import path from 'node:path'
+import { roostVersion } from '../domain/roost-version.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { readInstalled } from '../launch/installed.ts'
-import { ownCheckout, ownVersion } from '../launch/own-checkout.ts'
+import { ownCheckout } from '../launch/own-checkout.ts'
 import { SupervisedPart } from '../launch/parts/supervised-part.ts'
 import type { Platform, PlatformProcess } from '../launch/platform.ts'
 import { seedImages } from '../launch/services/seed-images.ts'
@@ -28,7 +29,7 @@ export async function openStack(platformProcess: PlatformProcess): Promise<Platf
   const onProblem = (message: string, error: unknown) => log.warn({ err: error }, message)
   const released = new AbortController()
   return {
-    version: ownVersion(),
+    version: roostVersion,
     checkout: ownCheckout,
     parts: plan.parts.map((part) => new SupervisedPart(part, platformProcess, closing)),
     async prepare() {

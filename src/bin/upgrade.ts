@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { roostVersion } from '../domain/roost-version.ts'
 import { NotInstalled, readInstalled } from '../launch/installed.ts'
-import { ownCheckout, ownVersion } from '../launch/own-checkout.ts'
+import { ownCheckout } from '../launch/own-checkout.ts'
 import { askForUpgrade } from '../launch/upgrade/upgrade-door.ts'
 import { readSettings } from '../settings/settings.ts'
 
 const usage = `Usage: npx roost upgrade <directory>
 
-Lets this version of Roost (${ownVersion()}, in ${ownCheckout}) take over the platform that runs on this machine
+Lets this version of Roost (${roostVersion}, in ${ownCheckout}) take over the platform that runs on this machine
 from <directory>: its checkout, or its data directory. Virtual machines run on, and requests are served meanwhile. If a
 part of this version does not start, the version before goes on.
 `

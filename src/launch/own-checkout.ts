@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import process from 'node:process'
 
@@ -12,8 +12,3 @@ const broughtNode = path.join(ownCheckout, 'node_modules', '.bin', 'node')
 
 /** The Node with which this version's parts run: the one that its set-up brought. */
 export const ownNode = existsSync(broughtNode) ? realpathSync(broughtNode) : process.execPath
-
-export function ownVersion(): string {
-  const text = readFileSync(path.join(ownCheckout, 'package.json'), 'utf8')
-  return (JSON.parse(text) as { readonly version: string }).version
-}

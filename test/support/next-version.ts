@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { roostVersion } from '../../src/domain/roost-version.ts'
 import { setupFileName } from '../../src/launch/installed.ts'
 import { ownCheckout } from '../../src/launch/own-checkout.ts'
 
@@ -51,10 +52,8 @@ export function makeNextVersion(version: string): NextVersion {
       `class: Migration20261128090000_draining },\n  { name: '${name}', class: ${name} },`,
     )
   }
-  const { version: own } = JSON.parse(readFileSync(path.join(checkout, 'package.json'), 'utf8')) as {
-    readonly version: string
-  }
-  change('package.json', `"version": "${own}"`, `"version": "${version}"`)
+  change('package.json', `"version": "${roostVersion}"`, `"version": "${version}"`)
+  change('src/domain/roost-version.ts', roostVersion, version)
   return {
     checkout,
     version,
