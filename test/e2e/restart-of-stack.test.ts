@@ -72,7 +72,7 @@ describe('a halt that keeps virtual machines, and the next start', () => {
       const answer = await until(
         'the instance answers',
         async () => {
-          const seen = await names.get(`https://${instance.host}/`).catch(() => undefined)
+          const seen = await names.get(`https://${instance.host}/count`).catch(() => undefined)
           return seen?.status === 200 && seen
         },
         { limitMs: 30_000 },

@@ -39,7 +39,7 @@ describe('a halt of the platform', () => {
 
   /** A process that looks like the keeper of a VM. */
   async function startKeeper(): Promise<ChildProcess> {
-    const vm = path.join(dataDir, 'agent/instances/a/vm')
+    const vm = `dir=${path.join(dataDir, 'agent/instances/a/vm')}`
     const child = spawn('/bin/sh', ['-c', 'echo up; read line', 'keeper', vm], {
       argv0: '/cache/guest/keeper',
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -48,7 +48,7 @@ export function countVirtualMachines(agentDirectory: string): number {
 }
 
 /**
- * Finds keepers of VMs (`guest/keeper`): they have the directory of their instance among their arguments. A
+ * Finds keepers of VMs (`guest/keeper`): one of their arguments is the directory of their VM. A
  * child process of a keeper that has not started its own program yet looks like the keeper itself, and is
  * left out.
  */
@@ -56,7 +56,7 @@ function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
   const found = processNumbers().flatMap((pid) => {
     const [program = '', ...args] = read(`/proc/${pid}/cmdline`).split('\0')
     const isOurs =
-      path.basename(program) === 'keeper' && args.some((one) => one.startsWith(`${agentDirectory}/`))
+      path.basename(program) === 'keeper' && args.some((one) => one.startsWith(`dir=${agentDirectory}/`))
     const identity = isOurs ? identify(pid) : undefined
     return identity === undefined ? [] : [identity]
   })

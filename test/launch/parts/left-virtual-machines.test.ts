@@ -22,7 +22,7 @@ describe('virtual machines that an agent left behind', () => {
   async function startKeeper(directory: string, program = '/cache/guest/keeper'): Promise<number> {
     const child = spawn(
       '/bin/sh',
-      ['-c', 'sleep 1000 & echo $!; wait', 'keeper', `${directory}/instances/a/vm`],
+      ['-c', 'sleep 1000 & echo $!; wait', 'keeper', `dir=${directory}/instances/a/vm`],
       {
         argv0: program,
         stdio: ['ignore', 'pipe', 'ignore'],
@@ -45,7 +45,7 @@ describe('virtual machines that an agent left behind', () => {
   it('are counted once, even if their keeper has just forked', async () => {
     const child = spawn(
       '/bin/sh',
-      ['-c', 'exec 3<&0; (read line <&3) & echo $!; wait', 'keeper', '/data/agent/instances/a/vm'],
+      ['-c', 'exec 3<&0; (read line <&3) & echo $!; wait', 'keeper', 'dir=/data/agent/instances/a/vm'],
       {
         argv0: '/cache/guest/keeper',
         stdio: ['pipe', 'pipe', 'ignore'],
@@ -61,7 +61,7 @@ describe('virtual machines that an agent left behind', () => {
   it('are ended directly, so that the first process of their namespace can report how they ended', async () => {
     const child = spawn(
       '/bin/sh',
-      ['-c', '(sleep 1000 & echo $!; wait; echo told) & wait', 'keeper', '/data/agent/instances/a/vm'],
+      ['-c', '(sleep 1000 & echo $!; wait; echo told) & wait', 'keeper', 'dir=/data/agent/instances/a/vm'],
       {
         argv0: '/cache/guest/keeper',
         stdio: ['ignore', 'pipe', 'ignore'],
