@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 import type { LaunchSpec, VolumePlace } from '../../../src/domain/host/api-protocol.ts'
@@ -11,9 +11,9 @@ import { readConsole } from '../../../src/host/console/console-reader.ts'
 import { DiskRoom } from '../../../src/host/disk-room.ts'
 import { FakeImages } from '../../../src/host/fakes/fake-images.ts'
 import { FakeNetwork } from '../../../src/host/fakes/fake-network.ts'
-import { FakeVolumes } from '../../../src/host/fakes/fake-volumes.ts'
 import { InstanceStore } from '../../../src/host/instance/store.ts'
 import { HttpTransfers } from '../../../src/host/moves/http-transfers.ts'
+import { FileVolumes } from '../../../src/host/volumes/file-volumes.ts'
 import { QemuVmm } from '../../../src/host/vmm/qemu-vmm.ts'
 import { until } from '../../support/until.ts'
 import { openQemuBench } from '../vmm/qemu-bench.ts'
@@ -27,6 +27,8 @@ const newPlace = { nodeId: 'new', address: '127.0.0.3' }
 const consoleMaxBytes = 65_536
 const soonMs = 120_000
 const counting = 'i=0; while :; do i=$((i+1)); echo count $i; sleep 0.2; done'
+const volume = { uuid: '00000000-0000-4000-8000-00000000000f', sizeMb: 256 }
+const writing = 'i=0; while :; do i=$((i+1)); echo $i >> /data/count; echo count $i; sleep 0.2; done'
 const spec: LaunchSpec = {
   uuid,
   name: 'mover',
@@ -48,7 +50,14 @@ class TestHost {
   readonly ports: AgentPorts
   readonly agent: HostAgent
 
-  constructor(directory: string, address: string, { context, rootfsPath }: QemuBench) {
+  readonly volumes: FileVolumes
+
+  constructor(
+    directory: string,
+    { address, volumes }: { readonly address: string; readonly volumes: FileVolumes },
+    { context, rootfsPath }: QemuBench,
+  ) {
+    this.volumes = volumes
     const quiet = () => undefined
     const log = { info: (...line: [object, string]) => this.infos.push(line), warn: quiet, error: quiet }
     const network = new FakeNetwork()
@@ -56,7 +65,7 @@ class TestHost {
       vmm: new QemuVmm({ instancesDirectory: path.join(directory, 'instances'), ...context }),
       network,
       images: new FakeImages({ rootfsPath }),
-      volumes: new FakeVolumes(),
+      volumes,
       volumeEvents: { tell: async () => await Promise.resolve('taken') },
       launches: {
         launchSpec: async () => await this.#launchSpec(),
@@ -94,17 +103,22 @@ class TestHost {
 
   /** The numbers that the application has printed. */
   async counts(): Promise<readonly number[]> {
+    return await this.printed(/count (\d+)/g)
+  }
+
+  async printed(pattern: RegExp): Promise<readonly number[]> {
     const { outputBase64 } = await readConsole(this.ports.store.consoleDirectory(uuid), {
       offset: 0,
       limit: consoleMaxBytes,
     })
     const text = Buffer.from(outputBase64, 'base64').toString()
-    return [...text.matchAll(/count (\d+)/g)].map(([, count]) => Number(count))
+    return [...text.matchAll(pattern)].map(([, count]) => Number(count))
   }
 
   async close(): Promise<void> {
     await this.agent.remove(instance)
     await this.ports.transfers?.close()
+    await this.volumes.close()
     await this.ports.vmm.close()
   }
 }
@@ -128,7 +142,8 @@ describe('a virtual machine that moves', function () {
   async function open(name: string, address: string): Promise<TestHost> {
     const directory = path.join(bench.directory, name)
     await mkdir(directory)
-    const host = new TestHost(directory, address, bench)
+    const volumes = await FileVolumes.open({ directory: path.join(directory, 'volumes'), reserveMb: 0 })
+    const host = new TestHost(directory, { address, volumes }, bench)
     hosts.push(host)
     await recover({ agent: host.agent, ports: host.ports, haltedAtMs: undefined })
     return host
@@ -167,5 +182,77 @@ describe('a virtual machine that moves', function () {
     )
     await until('the old host has nothing', () => !from.agent.entries.has(uuid), { limitMs: soonMs })
     assert.deepEqual(await from.ports.vmm.recover(), [])
+  })
+
+  it('goes on with its volume mounted, and all that it wrote is there after its next boot', async () => {
+    const [from, to] = [await open('old-disk', oldPlace.address), await open('new-disk', newPlace.address)]
+    const args = ['sh', '-c', `echo found $(cat /data/count 2>/dev/null | wc -l); ${writing}`]
+    const launched = { ...spec, args, volume: { ...volume, made: true, at: '/data', readonly: false } }
+    await from.volumes.make(volume)
+    from.spec = launched
+    await from.agent.start({ ...instance, boot: 1 })
+    await until('it counts', async () => (await from.counts()).length > 5, { limitMs: soonMs })
+    const hold = { hold: newPlace, volume }
+    const order = { ...slept, epoch: 1, stateful: true, graceMs: 0, drainMs: 0, ...hold }
+    assert.equal((await from.agent.standBy(order)).slept, true)
+    const before = await from.counts()
+    const held = await from.agent.moves.hold({ ...slept, to: newPlace, volume })
+    assert.ok(held.held)
+    const place = { ...oldPlace, port: held.port }
+    const fetched = await to.agent.moves.fetch({ ...slept, from: place, volume })
+    assert.deepEqual(fetched, { memory: 'kept', volumeUuid: volume.uuid })
+    const [told] = to.infos.find(([, message]) => message === 'a volume was fetched') ?? []
+    const { bytes, compressedBytes } = told as { bytes: number; compressedBytes: number }
+    assert.ok(compressedBytes < bytes / 10, `${compressedBytes} of ${bytes}`)
+    to.spec = { ...launched, seatIp: '10.64.16.9' }
+    from.spec = undefined
+    const { started } = await to.agent.start({ ...instance, boot: 2 })
+    assert.equal(started.kind, StartKind.Restore)
+    const goesOn = async () => (await to.counts()).length > before.length + 3
+    await until('it counts on', goesOn, { limitMs: soonMs })
+    const left = async () => (await readdir(path.join(bench.directory, 'old-disk', 'volumes'))).length === 0
+    await until('the old host has overwritten it', left, { limitMs: soonMs })
+    await to.agent.stop({ ...instance, boot: 2, forced: false, graceMs: 10_000 })
+    const counted = await to.counts()
+    await to.agent.start({ ...instance, boot: 3 })
+    const found = await until(
+      'it says what it found',
+      async () => {
+        const all = await to.printed(/found (\d+)/g)
+        return all.length > 1 ? all : undefined
+      },
+      { limitMs: soonMs },
+    )
+    assert.equal(found[0], 0)
+    assert.ok((found[1] ?? 0) >= counted.length, `${found[1]} of ${counted.length}`)
+  })
+
+  it('that is stopped finds at the new host what it wrote at the old one', async () => {
+    const [from, to] = [await open('old-stop', oldPlace.address), await open('new-stop', newPlace.address)]
+    const args = [
+      'sh',
+      '-c',
+      'echo found $(cat /data/count 2>/dev/null | wc -l); echo line >> /data/count; sync',
+    ]
+    const launched = { ...spec, args, volume: { ...volume, made: true, at: '/data', readonly: false } }
+    await from.volumes.make(volume)
+    from.spec = launched
+    const ends = async (host: TestHost, boot: number) => {
+      await host.agent.start({ ...instance, boot })
+      await until('it ends', () => host.agent.entries.get(uuid)?.record?.exit?.boot === boot, {
+        limitMs: soonMs,
+      })
+    }
+    await ends(from, 1)
+    const held = await from.agent.moves.hold({ ...instance, boot: 1, to: newPlace, volume })
+    assert.ok(held.held)
+    const place = { ...oldPlace, port: held.port }
+    await to.agent.moves.fetch({ ...instance, boot: 1, from: place, volume })
+    to.spec = launched
+    from.spec = undefined
+    await to.agent.moves.take(instance)
+    await until('the old host has nothing', () => !from.agent.entries.has(uuid), { limitMs: soonMs })
+    await ends(to, 2)
+    assert.deepEqual(await to.printed(/found (\d+)/g), [0, 1])
   })
 })
