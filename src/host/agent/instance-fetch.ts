@@ -97,11 +97,11 @@ export class InstanceFetch {
       if (volume !== undefined) await this.#copyVolume(input, volume, signal)
       await this.#requireSameHold(copy, input, signal)
       signal.throwIfAborted()
+      if (volume !== undefined) await this.#ports.volumes.finishArrival(volume.uuid, instanceUuid)
     } catch (error) {
       await this.#dropArrival(input)
       throw error
     }
-    if (volume !== undefined) await this.#ports.volumes.finishArrival(volume.uuid, instanceUuid)
     await this.#ports.store.finishArrival(record, fetched.launch)
     this.#admit(record, fetched.launch)
     return result

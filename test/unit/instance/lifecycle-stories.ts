@@ -123,10 +123,10 @@ const ofPlace: fc.Arbitrary<Happening> = fc.oneof(
 
 /** A move is asked for, or the step that is under way gets its answer. */
 const ofMove: fc.Arbitrary<Happening> = fc.oneof(
-  fc.constantFrom('h1', 'h2', 'h3').map(
-    (nodeId): Happening =>
+  fc.tuple(fc.constantFrom('h1', 'h2', 'h3'), fc.boolean()).map(
+    ([nodeId, hasVolume]): Happening =>
       () =>
-        moveTo(nodeId),
+        moveTo(nodeId, hasVolume ? { uuid: 'v', sizeMb: 64 } : undefined),
   ),
   fc.constantFrom(true, true, true, false).map(
     (isDone): Happening =>
