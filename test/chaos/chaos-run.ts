@@ -25,7 +25,10 @@ const lookPauseMs = 100
 /** A look may find the process of a VM that was just killed, until the kernel has removed it. */
 const looksInARow = 3
 
-/** One run: traffic, operations and disturbances, and then the verdict. Throws what was promised and not kept. */
+/**
+ * One run: traffic, operations and disturbances, and then the verdict. Throws what was promised and not
+ * kept.
+ */
 export class ChaosRun {
   readonly #scene: ChaosScene
   readonly #options: ChaosOptions

@@ -25,7 +25,9 @@ export type HostName = (typeof hostNames)[number]
 
 /** Short, so that a run has losses. It is longer than any outage of the control plane in a run. */
 export const termS = 20
-/** The size of the disk of each further host, so that it can be full. Its file grows with what is written. */
+/**
+ * The size of the disk of each further host, so that it can be full. Its file grows with what is written.
+ */
 const diskMb = 6_144
 
 export async function openChaosScene(): Promise<ChaosScene> {

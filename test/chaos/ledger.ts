@@ -1,8 +1,8 @@
 import type { Counted } from './ledger-guest.ts'
 
 /**
- * What an instance has promised so far, in the order of its answers, to a client that asks one question after
- * the other.
+ * What an instance has promised so far, in the order of its answers, to a client that asks one question
+ * after the other.
  */
 export class Ledger {
   readonly broken: string[] = []

@@ -148,15 +148,17 @@ export class Operator implements Wishes {
     },
   } satisfies Readonly<Record<string, Deed>>
 
-  /** Whether it was accepted. A call without an answer may have been, so it is one that changes no wish. */
+  /**
+   * Whether it was accepted. A call without an answer may have been, so it is one that changes no wish.
+   */
   async #try(id: OperationId, input: CallInput): Promise<boolean> {
     const answer = await this.#scene.stack.api.attempt(id, input).catch(() => undefined)
     return answer?.status === 'success'
   }
 
   /**
-   * Repeats a call until it is accepted, because a part may be away. `isDone` tells of a refusal that it was
-   * accepted before, without an answer. Returns the UUID of the object.
+   * Repeats a call until it is accepted, because a part may be away. `isDone` tells of a refusal that it
+   * was accepted before, without an answer. Returns the UUID of the object.
    */
   async #insist(
     id: OperationId,

@@ -15,8 +15,8 @@ interface Session {
 }
 
 /**
- * Keeps a WebSocket or a connection of lines to `official/counter` open, and speaks on it. It may break when
- * a part or a host dies, and is then opened again. Each answer has to be that to its own word.
+ * Keeps a WebSocket or a connection of lines to `official/counter` open, and speaks on it. It may break
+ * when a part or a host dies, and is then opened again. Each answer has to be that to its own word.
  */
 export class SessionClient {
   readonly broken: string[] = []

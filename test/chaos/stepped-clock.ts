@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * The time of day of one host, which a run can step although all hosts share the clock of one machine. Every
- * process of Node on that host loads `stepped-date.ts` first, which adds what this file says.
+ * The time of day of one host, which a run can step although all hosts share the clock of one machine.
+ * Every process of Node on that host loads `stepped-date.ts` first, which adds what this file says.
  */
 export const clockVariable = 'ROOST_TEST_CLOCK'
 

@@ -15,7 +15,8 @@ export class UnknownDatabase extends UnusableDatabase {
  * Brings the schema up to date and returns the migrations that this call ran. Safe to call from several
  * processes at once: one migrates, the others wait for it and find nothing left to do. Throws
  * `UnknownDatabase` and changes nothing if the database was not made by Roost, or by a newer version with
- * which this one can not share it (`worksFrom`), and `UnusableDatabase` if PostgreSQL does not answer or refuses.
+ * which this one can not share it (`worksFrom`), and `UnusableDatabase` if PostgreSQL does not answer or
+ * refuses.
  */
 export async function migrate(database: Database): Promise<readonly string[]> {
   // The lock belongs to a connection, and a pool would not give back the same one.

@@ -32,7 +32,8 @@ export async function openUpgradeDoor(
 ): Promise<UpgradeDoor> {
   const file = upgradeSocket(runDirectory)
   mkdirSync(runDirectory, { recursive: true })
-  // The holder of the directory's lock is alone, so a socket that is there was left by a process that is gone.
+  // The holder of the directory's lock is alone, so a socket that is there was left by a process that has
+  // ended.
   rmSync(file, { force: true })
   const open = new Set<Socket>()
   let isBusy = false

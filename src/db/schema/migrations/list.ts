@@ -28,16 +28,16 @@ import { Migration20261128080000_moves } from './20261128080000-moves.ts'
 import { Migration20261128090000_draining } from './20261128090000-draining.ts'
 
 /**
- * A version works with the database if it knows this migration, whatever came after. It is the last one of the
- * version before, so that an upgrade can go back, and machines can be upgraded one after another. A migration
- * after it takes nothing away and asks for nothing new (`CONTRIBUTING.md`); what is not used any more is taken
- * away one version later.
+ * A version works with the database if it knows this migration, whatever came after. It is the last one
+ * of the version before, so that an upgrade can go back, and machines can be upgraded one after another.
+ * A migration after it takes nothing away and asks for nothing new (`CONTRIBUTING.md`); what is not used
+ * any more is taken away one version later.
  */
 export const worksFrom = 'Migration20261128090000_draining'
 
 /**
- * The migrations in the order in which they run, which is the order of their names. Every database that ran
- * a migration holds its name, so a name never changes.
+ * The migrations in the order in which they run, which is the order of their names. Every database that
+ * ran a migration holds its name, so a name never changes.
  */
 export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261124224500_initial', class: Migration20261124224500_initial },
