@@ -2,7 +2,7 @@ import { roostVersion } from '../domain/roost-version.ts'
 import { hostParts } from '../launch/host/host-parts.ts'
 import { identityDirectory, readJoinedHost } from '../launch/host/joined-host.ts'
 import { ownCheckout } from '../launch/own-checkout.ts'
-import { SupervisedPart } from '../launch/parts/supervised-part.ts'
+import { supervisedParts } from '../launch/parts/supervised-part.ts'
 import type { Platform, PlatformProcess } from '../launch/platform.ts'
 import { readSettings } from '../settings/settings.ts'
 import { JoinFailure } from '../trust/join-client.ts'
@@ -36,7 +36,7 @@ export async function openHost(platformProcess: PlatformProcess): Promise<Platfo
     return {
       version: roostVersion,
       checkout: ownCheckout,
-      parts: parts.map((part) => new SupervisedPart(part, platformProcess, closing)),
+      parts: supervisedParts(parts, platformProcess),
       prepare: async () => undefined,
       welcome: () => `This machine is host '${joined.hostId}' of ${joined.controlPlane}. Ctrl-C stops it.\n`,
       release: async () => await door.close(),

@@ -30,7 +30,7 @@ import { openHost } from './host-platform.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { readSettings, settingsTable } from '../settings/settings.ts'
 import type { Settings } from '../settings/settings.ts'
-import { asHostsAddress, SettingError } from '../settings/setting-formats.ts'
+import { asHostsAddress, SettingError, withWholePaths } from '../settings/setting-formats.ts'
 import { JoinFailure, joinInstallation, meetInstallation } from '../trust/join-client.ts'
 import type { MetInstallation } from '../trust/join-client.ts'
 import { readJoinToken } from '../trust/join-token.ts'
@@ -182,7 +182,8 @@ async function run({ dataDir, agentDir, logLevel }: Settings): Promise<void> {
   try {
     const stackLog = createStackLog({ level: logLevel, pretty: process.stderr.isTTY })
     const enterGroup = group?.enter
-    await runPlatform({ kind: 'host', open: openHost, dataDir, agentDir, stackLog, enterGroup })
+    const environment = withWholePaths(process.env)
+    await runPlatform({ kind: 'host', open: openHost, environment, dataDir, agentDir, stackLog, enterGroup })
   } finally {
     await group?.close()
   }

@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
 import path from 'node:path'
 import { roostVersion } from '../domain/roost-version.ts'
+import { requireShareable } from '../db/schema/migrate.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { readInstalled } from '../launch/installed.ts'
 import { ownCheckout } from '../launch/own-checkout.ts'
-import { SupervisedPart } from '../launch/parts/supervised-part.ts'
+import { supervisedParts } from '../launch/parts/supervised-part.ts'
 import type { Platform, PlatformProcess } from '../launch/platform.ts'
 import { seedImages } from '../launch/services/seed-images.ts'
 import { planStack } from '../launch/stack-plan.ts'
@@ -15,7 +16,7 @@ import type { Settings } from '../settings/settings.ts'
 
 /** The embedded stack as a platform: everything on one machine. */
 export async function openStack(platformProcess: PlatformProcess): Promise<Platform> {
-  const { environment, log, closing, takesOver } = platformProcess
+  const { environment, log, takesOver } = platformProcess
   const settings = readSettings(environment)
   const temporal = settings.temporalAddress === undefined ? undefined : await readTemporalPlace(settings)
   const plan = await planStack(settings, readInstalled(), {
@@ -31,8 +32,9 @@ export async function openStack(platformProcess: PlatformProcess): Promise<Platf
   return {
     version: roostVersion,
     checkout: ownCheckout,
-    parts: plan.parts.map((part) => new SupervisedPart(part, platformProcess, closing)),
+    parts: supervisedParts(plan.parts, platformProcess),
     async prepare() {
+      if (takesOver) await requireShareable(plan.addresses.databaseUrl)
       await plan.closeTemporal(onProblem)
       await plan.keepCopies(onProblem, released.signal)
       await plan.prepareGivenServices()

@@ -12,7 +12,7 @@ import { PortInUse } from '../launch/ports.ts'
 import { runPlatform } from '../launch/run-platform.ts'
 import { UnreachableTemporal } from '../launch/services/temporal-registration.ts'
 import { DirectoryInUse } from '../primitives/directory-lock.ts'
-import { SettingError } from '../settings/setting-formats.ts'
+import { SettingError, withWholePaths } from '../settings/setting-formats.ts'
 import { readSettings } from '../settings/settings.ts'
 import { openStack } from './stack-platform.ts'
 
@@ -29,7 +29,16 @@ async function main(): Promise<void> {
     keepAcceptedConnections()
     const stackLog = createStackLog({ level: logLevel, pretty: process.stderr.isTTY })
     const enterGroup = group?.enter
-    await runPlatform({ kind: 'stack', open: openStack, dataDir, agentDir, stackLog, enterGroup })
+    const environment = withWholePaths(process.env)
+    await runPlatform({
+      kind: 'stack',
+      open: openStack,
+      environment,
+      dataDir,
+      agentDir,
+      stackLog,
+      enterGroup,
+    })
   } finally {
     await group?.close()
     lock.release()

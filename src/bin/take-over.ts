@@ -29,7 +29,7 @@ export async function takeOver({ kind, before, platformProcess, adopt, say }: Ta
   adopt(platform.parts)
   try {
     await platform.prepare()
-    await exchangeParts(before, platform.parts, { say })
+    await exchangeParts(before, platform.parts, { say, closing: platformProcess.closing })
     if (kind === 'host') await moveService(platformProcess, say)
   } catch (error) {
     await platform.release()

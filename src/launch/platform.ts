@@ -19,11 +19,14 @@ export interface RunningPart {
    * part has to be stopped.
    */
   start(): Promise<void>
+  /** Starts the part, and again and again until it is ready. Only a part that does not run. */
+  insist(): void
   /** Resolves once all processes of the part are gone. Does nothing if the part does not run. */
   stop(how: PartStop): Promise<void>
   /**
    * Gives the work to what `startNext` starts, and lets this part's process leave in its own time. If
-   * `startNext` throws, the part goes on as before, and the error is thrown on.
+   * `startNext` throws, the part goes on as before, and the error is thrown on. Throws `CannotLeave` if the
+   * part has ended, or does not want to leave in time; nothing was started then.
    */
   handOverTo(startNext: () => Promise<void>): Promise<void>
 }

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import process from 'node:process'
-import type { Logger } from 'pino'
+import { setTimeout as delay } from 'node:timers/promises'
 import { endOfFailedStart, endSentence, onFirstEndSignal } from './end-signals.ts'
 import { countVirtualMachines, settleVirtualMachines } from './parts/left-virtual-machines.ts'
 import type { StackLog } from './parts/part-log.ts'
@@ -17,6 +17,8 @@ import type { UpgradeDoor } from './upgrade/upgrade-door.ts'
 export interface RunPlatformOptions {
   readonly kind: PlatformKind
   readonly open: OpenPlatform
+  /** The environment of the parts. Its paths are whole: the directory of this process may change. */
+  readonly environment: NodeJS.ProcessEnv
   readonly dataDir: string
   readonly agentDir: string
   readonly stackLog: StackLog
@@ -45,7 +47,7 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
     interrupted.resolve()
   })
   const given: PlatformProcess = {
-    environment: { ...process.env, ROOST_DATA_DIR: path.resolve(dataDir) },
+    environment: { ...options.environment, ROOST_DATA_DIR: path.resolve(dataDir) },
     runDirectory,
     log,
     onLine,
@@ -61,7 +63,16 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
     await first.prepare()
     await Promise.race([supervisor.start(), interrupted.promise])
     if (closing.signal.aborted) return
-    door = await openUpgradeDoor(runDirectory, async (checkout, say) => await versions.upgrade(checkout, say))
+    door = await openUpgradeDoor(
+      runDirectory,
+      async (checkout, say) => await versions.upgrade(checkout, say),
+    ).catch((error: unknown) => {
+      log.warn(
+        { err: error },
+        'no other version can take over from this one, because its socket can not be made',
+      )
+      return undefined
+    })
     process.stdout.write(first.welcome())
     await interrupted.promise
   } catch (error) {
@@ -71,21 +82,31 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
   } finally {
     await door?.close()
     await supervisor.stop(end)
-    await versions.now.release()
-    await versions.now.finish()
+    await versions.close()
     await settleVirtualMachines(agentDir, end, log)
     log.info('stopped')
   }
 }
 
+/**
+ * When the version before lets go what it keeps open beside its parts. A gateway that handed over may use it
+ * for as long as it leaves.
+ */
+const releaseAfterMs = 40_000
+
+/** How long the end of the platform waits for an upgrade that it has cut off. */
+const upgradeEndMs = 10_000
+
 /** The version that runs, and those that ran before. */
 class Versions {
-  now: Platform
+  #now: Platform
   readonly #kind: PlatformKind
   readonly #given: PlatformProcess
   readonly #supervisor: Supervisor
-  readonly #log: Logger
   readonly #loaded = new Set<string>()
+  /** Resolves when the upgrade that was begun last is over, however it ended. */
+  #upgrading: Promise<unknown> = Promise.resolve()
+  readonly #releases = new Set<Promise<void>>()
 
   constructor(of: {
     readonly kind: PlatformKind
@@ -96,23 +117,38 @@ class Versions {
     this.#kind = of.kind
     this.#given = of.given
     this.#supervisor = of.supervisor
-    this.#log = of.given.log
-    this.now = of.first
+    this.#now = of.first
     this.#loaded.add(of.first.checkout)
   }
 
   /** Lets the version in `checkout` take over. Returns which it is. */
-  async upgrade(checkout: string, sayTo: (text: string) => void): Promise<string> {
+  async upgrade(checkout: string, say: (text: string) => void): Promise<string> {
+    const upgrade = this.#upgrade(checkout, say)
+    this.#upgrading = upgrade.catch(() => undefined)
+    return await upgrade
+  }
+
+  /** Called once all parts have been told to end. */
+  async close(): Promise<void> {
+    await Promise.race([this.#upgrading, delay(upgradeEndMs, undefined, { ref: false })])
+    await Promise.all(this.#releases)
+    await this.#now.release()
+    await this.#now.finish()
+  }
+
+  async #upgrade(checkout: string, sayTo: (text: string) => void): Promise<string> {
+    const { log, closing } = this.#given
     const say = (text: string): void => {
-      this.#log.info(`upgrade: ${text}`)
+      log.info(`upgrade: ${text}`)
       sayTo(text)
     }
-    const before = this.now
+    const before = this.#now
     try {
+      closing.throwIfAborted()
       const next = await loadNextVersion(checkout, this.#loaded)
       this.#loaded.add(checkout)
       say(`the version in ${checkout} takes over from ${before.version} in ${before.checkout}`)
-      this.now = await next.takeOver({
+      this.#now = await next.takeOver({
         kind: this.#kind,
         before: before.parts,
         platformProcess: { ...this.#given, takesOver: true },
@@ -120,14 +156,26 @@ class Versions {
         say,
       })
     } catch (error) {
-      this.#log.error({ err: error }, 'the upgrade failed')
-      if (error instanceof UpgradeFailure) throw error
+      log.error({ err: error }, 'the upgrade failed')
+      if (error instanceof Error && error.name === UpgradeFailure.name) throw error
       const why = error instanceof Error ? error.message : String(error)
       throw new UpgradeFailure(`the upgrade failed: ${why}`, { cause: error })
     }
-    await before.release()
+    this.#releaseLater(before)
     // The directory of the version before may be removed from now on.
     process.chdir(checkout)
-    return this.now.version
+    return this.#now.version
+  }
+
+  #releaseLater(before: Platform): void {
+    const { closing, log } = this.#given
+    const release = delay(releaseAfterMs, undefined, { signal: closing, ref: false })
+      .catch(() => undefined)
+      .then(async () => await before.release())
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'the version before could not let go of everything'),
+      )
+      .finally(() => this.#releases.delete(release))
+    this.#releases.add(release)
   }
 }

@@ -27,6 +27,16 @@ export function asPath(text: string): string {
   return path.resolve(text)
 }
 
+/** The names of settings that are paths. */
+const pathName = /^(ROOST_\w+_(DIR|FILE)|TEMPORAL_TLS_\w+_PATH)$/
+
+/** The environment with whole paths, for processes that are started in another directory. */
+export function withWholePaths(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const whole = (name: string, value: string | undefined) =>
+    value !== undefined && value !== '' && pathName.test(name) ? asPath(value) : value
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, whole(name, value)]))
+}
+
 export function asText(text: string): string {
   return text
 }

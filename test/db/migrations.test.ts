@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/schema/migrate.ts'
+import { migrate, requireShareable } from '../../src/db/schema/migrate.ts'
 import { migrationList, worksFrom } from '../../src/db/schema/migrations/list.ts'
 import { harmOf } from '../support/gentle-migration.ts'
 import { readRows } from '../support/rows.ts'
@@ -72,6 +72,33 @@ describe('migrations', () => {
       const mark = 'versions work with this database that know Migration20990101000000_more'
       await readRows(database, { text: `comment on table mikro_orm_migrations is '${mark}'` })
       await assert.rejects(migrate(database), /was made by a newer version/)
+    } finally {
+      await database.close()
+    }
+  })
+
+  it('let a version be taken over only if it works with what they make of the database', async () => {
+    const database = await openDatabase({ url: empty.url, applicationName: 'migrations' })
+    try {
+      await migrate(database)
+      await requireShareable(empty.url)
+      await readRows(database, { text: `delete from mikro_orm_migrations where name = '${worksFrom}'` })
+      await assert.rejects(requireShareable(empty.url), /too old to be taken over from while it runs/)
+    } finally {
+      await database.close()
+    }
+  })
+
+  it('leave their mark also if they were cut off before', async () => {
+    const database = await openDatabase({ url: empty.url, applicationName: 'migrations' })
+    const mark = { text: `select obj_description('mikro_orm_migrations'::regclass, 'pg_class') as mark` }
+    try {
+      await migrate(database)
+      const before = await readRows<{ mark: string | null }>(database, mark)
+      await readRows(database, { text: 'comment on table mikro_orm_migrations is null' })
+      await migrate(database)
+      assert.deepEqual(await readRows(database, mark), before)
+      assert.match(before[0]?.mark ?? '', new RegExp(worksFrom))
     } finally {
       await database.close()
     }

@@ -26,15 +26,38 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   })
   try {
     await lock.query('select pg_advisory_lock($1)', [migrationLock])
-    const reason = reasonAgainst(await readHistory(lock))
+    const history = await readHistory(lock)
+    const reason = reasonAgainst(history)
     if (reason !== undefined) throw new UnknownDatabase(`${databasePlace(database.url)} ${reason}`)
     const migrated = await database.orm.migrator.up()
-    if (migrated.length > 0) await markDatabase(lock)
+    // A later version has made its own mark.
+    if (unknownOf(history).length === 0 && history.worksFrom !== worksFrom) await markDatabase(lock)
     return migrated.map((migration) => migration.name)
   } catch (error) {
     throw refusedByDatabase(database.url, error) ?? error
   } finally {
     await lock.end()
+  }
+}
+
+/**
+ * Throws `UnknownDatabase` if the version that has the database does not work with it any more once this one
+ * has changed it. Then this version can not take over from that one, because it could not go back.
+ */
+export async function requireShareable(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: 'roost upgrade' })
+  await client.connect().catch((error: unknown) => {
+    throw failedConnection(url, error)
+  })
+  try {
+    const { migrations } = await readHistory(client)
+    if (!migrations.includes(worksFrom))
+      throw new UnknownDatabase(
+        `${databasePlace(url)} is of a version that is too old to be taken over from while it runs: upgrade to a version in between first, ` +
+          'or end the platform with `npx roost admin halt --keep-vms` and start this version',
+      )
+  } finally {
+    await client.end()
   }
 }
 
@@ -77,13 +100,17 @@ async function markDatabase(client: pg.Client): Promise<void> {
   await client.query(`comment on table ${historyTable} is ${mark}`)
 }
 
+function unknownOf({ migrations }: Pick<History, 'migrations'>): readonly string[] {
+  return migrations.filter((ran) => !migrationList.some(({ name }) => name === ran))
+}
+
 /**
  * Why this version can not work with the database. Undefined if the database is empty, or was made by this
  * version or an older one.
  */
 function reasonAgainst({ tables, migrations, worksFrom: mark }: History): string | undefined {
   const [first = '', ...more] = migrationList.map(({ name }) => name)
-  const unknown = migrations.filter((name) => name !== first && !more.includes(name))
+  const unknown = unknownOf({ migrations })
   if (unknown.some((name) => name < first))
     return 'was made by a version of Roost from before the first release, and there is no way from it to this one: start with an empty database (`npm start` makes one in a new data directory)'
   const isEnough = mark !== undefined && (mark === first || more.includes(mark))

@@ -1,16 +1,16 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { haltMarkerName } from '../../domain/host/halt-marker.ts'
 
 /**
- * The file `<agent directory>/halting`. It says that the last agent began to halt the platform, and when.
- * The agent writes it before it asks the first VM to end. So when that agent is killed during the halt, the
- * next one does not report those ends as the instances' own.
+ * The agent writes this file before it asks the first VM to end. So when it is killed during the halt, the
+ * next agent knows of it. The end of the platform writes it, too, before it ends VMs that an agent left.
  */
 export class HaltMarker {
   readonly #path: string
 
   constructor(agentDirectory: string) {
-    this.#path = join(agentDirectory, 'halting')
+    this.#path = join(agentDirectory, haltMarkerName)
   }
 
   async set(atMs: number): Promise<void> {

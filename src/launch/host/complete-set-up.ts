@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
+import { ownNode } from '../own-checkout.ts'
 import { JoinFailure } from '../../trust/join-client.ts'
 
 const setUp = path.resolve(import.meta.dirname, '../../../setup/setup.mjs')
@@ -10,7 +11,7 @@ const setUp = path.resolve(import.meta.dirname, '../../../setup/setup.mjs')
  * machine runs them. Where it is there already, this takes no time.
  */
 export async function completeSetUp(): Promise<void> {
-  const child = spawn(process.execPath, [setUp, '--control'], { stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(ownNode, [setUp, '--control'], { stdio: ['ignore', 'inherit', 'inherit'] })
   const [code] = (await once(child, 'exit')) as [number | null]
   if (code === 0) return
   throw new JoinFailure(

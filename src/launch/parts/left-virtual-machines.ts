@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { haltMarkerName } from '../../domain/host/halt-marker.ts'
 import { PlatformEnd } from '../end-signals.ts'
 import { identify, isRunning, signalProcess } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
@@ -19,12 +20,22 @@ const pollMs = 20
  */
 export async function endLeftVirtualMachines(agentDirectory: string): Promise<number> {
   const keepers = keepersBelow(agentDirectory)
+  if (keepers.length > 0) markHalt(agentDirectory)
   for (const { pid } of keepers) for (const vm of lastOf(pid)) signalProcess(vm, 'SIGKILL')
   const deadlineMs = Date.now() + keeperLimitMs
   while (keepers.some(isRunning) && Date.now() < deadlineMs) await delay(pollMs)
   for (const keeper of keepers) if (isRunning(keeper)) signalProcess(keeper.pid, 'SIGKILL')
   while (keepers.some(isRunning)) await delay(pollMs)
   return keepers.length
+}
+
+/** As the agent does before it ends VMs. The time of an agent that began to is the earlier one. */
+function markHalt(agentDirectory: string): void {
+  try {
+    writeFileSync(path.join(agentDirectory, haltMarkerName), String(Date.now()), { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' && existsSync(agentDirectory)) throw error
+  }
 }
 
 /** Called when all parts have ended: ends the virtual machines that are left, or says that they run on. */

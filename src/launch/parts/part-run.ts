@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { nextPause } from '../../primitives/restart-pause.ts'
 import type { EndsInRow } from '../../primitives/restart-pause.ts'
 import type { PlatformEnd } from '../end-signals.ts'
+import { CannotLeave } from './cannot-leave.ts'
 import { endSignalOf } from './part.ts'
 import type { Part } from './part.ts'
 import { startPartProcess } from './part-process.ts'
@@ -60,6 +61,7 @@ const keptLines = 15
 interface Successor {
   readonly start: () => Promise<void>
   readonly settled: PromiseWithResolvers<void>
+  isStarting: boolean
 }
 
 /**
@@ -129,17 +131,26 @@ export class PartRun {
     await Promise.all(this.#outliving)
   }
 
+  /** See `RunningPart`. */
+  insist(): void {
+    void this.#startAgain()
+  }
+
   /** See `RunningPart`. The part hands over (`Part.handsOver`). */
   async handOverTo(startNext: () => Promise<void>): Promise<void> {
+    const { name } = this.#part
+    const leaving = this.#process
+    if (leaving === undefined || this.#stopping.aborted) throw new CannotLeave(`${name} does not run`)
     const settled = Promise.withResolvers<void>()
-    this.#next = { start: startNext, settled }
-    const late = setTimeout(
-      () =>
-        settled.reject(new Error(`${this.#part.name} did not want to leave within ${leaveLimitMs / 1000} s`)),
-      leaveLimitMs,
-    )
-    void this.#process?.wantsToLeave.then(() => clearTimeout(late))
-    this.#process?.askToLeave()
+    const next: Successor = { start: startNext, settled, isStarting: false }
+    this.#next = next
+    const giveUp = (why: string) => (): void => {
+      if (!next.isStarting) settled.reject(new CannotLeave(`${name} ${why}`))
+    }
+    const late = setTimeout(giveUp(`did not want to leave within ${leaveLimitMs / 1000} s`), leaveLimitMs)
+    void leaving.exited.then(giveUp('ended before it left'))
+    this.#stopping.addEventListener('abort', giveUp('is stopped'))
+    leaving.askToLeave()
     try {
       await settled.promise
     } finally {
@@ -155,6 +166,7 @@ export class PartRun {
   }
 
   async #prepareAndSpawn(): Promise<PartProcess> {
+    this.#stopping.throwIfAborted()
     await this.#part.prepare?.()
     this.#stopping.throwIfAborted()
     return startPartProcess(this.#part, {
@@ -218,7 +230,9 @@ export class PartRun {
   }
 
   /** Lets the process go once what comes after this run is ready. Without that the run goes on. */
-  async #leaveFor(leaving: PartProcess, { start, settled }: Successor): Promise<void> {
+  async #leaveFor(leaving: PartProcess, next: Successor): Promise<void> {
+    const { start, settled } = next
+    next.isStarting = true
     try {
       await start()
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { RunningPart } from '../platform.ts'
+import type { PlatformProcess, RunningPart } from '../platform.ts'
 import type { Part } from './part.ts'
 import { PartRun } from './part-run.ts'
 import type { PartRunOptions, PartStop } from './part-run.ts'
@@ -43,13 +43,14 @@ export class SupervisedPart implements RunningPart {
    * throws, the part has to be stopped.
    */
   async start(): Promise<void> {
-    if (this.#run !== undefined) throw new Error(`${this.#part.name} runs already`)
-    const stopping = new AbortController()
-    const signal = AbortSignal.any([this.#closing, stopping.signal])
-    this.#run = { part: new PartRun(this.#part, this.#options, signal), stopping }
-    await this.#run.part.start()
+    await this.#newRun().part.start()
     if (this.#isFirstStart) await this.#part.afterFirstReady?.()
     this.#isFirstStart = false
+  }
+
+  insist(): void {
+    const run = this.#newRun()
+    run.part.insist()
   }
 
   async handOverTo(startNext: () => Promise<void>): Promise<void> {
@@ -60,6 +61,14 @@ export class SupervisedPart implements RunningPart {
     this.#run = undefined
   }
 
+  #newRun(): Run {
+    if (this.#run !== undefined) throw new Error(`${this.#part.name} runs already`)
+    const stopping = new AbortController()
+    const signal = AbortSignal.any([this.#closing, stopping.signal])
+    this.#run = { part: new PartRun(this.#part, this.#options, signal), stopping }
+    return this.#run
+  }
+
   /** Resolves once all processes of the part are gone. Does nothing if the part does not run. */
   async stop(how: PartStop): Promise<void> {
     const runs = [...this.#left, ...(this.#run === undefined ? [] : [this.#run])]
@@ -68,4 +77,19 @@ export class SupervisedPart implements RunningPart {
     this.#left.clear()
     this.#run = undefined
   }
+}
+
+/**
+ * How long a part may take to become ready in an upgrade. Until an upgrade goes back, no host may get an
+ * answer of the API, and its VMs end with its term.
+ */
+const takeOverLimitMs = 30_000
+
+/** The parts of one version, which start when they are told to. */
+export function supervisedParts(
+  parts: readonly Part[],
+  platformProcess: PlatformProcess,
+): readonly SupervisedPart[] {
+  const options = { ...platformProcess, ...(platformProcess.takesOver && { startLimitMs: takeOverLimitMs }) }
+  return parts.map((part) => new SupervisedPart(part, options, platformProcess.closing))
 }

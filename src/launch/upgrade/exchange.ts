@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PlatformEnd } from '../end-signals.ts'
+import { CannotLeave } from '../parts/cannot-leave.ts'
 import type { RunningPart } from '../platform.ts'
 
 /** How long a part has to run after it was ready, until the next one is exchanged. */
@@ -16,6 +17,8 @@ export class UpgradeFailure extends Error {
 export interface ExchangeOptions {
   /** Is told each step. */
   readonly say: (text: string) => void
+  /** Aborts when the platform ends. From then on nothing is exchanged: all parts of both versions end. */
+  readonly closing: AbortSignal
   /** Default: 2 s. Tests have less time. */
   readonly provenAfterMs?: number
 }
@@ -36,18 +39,20 @@ export async function exchangeParts(
   options: ExchangeOptions,
 ): Promise<void> {
   const done: Exchange[] = []
+  const lost: string[] = []
   try {
     for (const exchange of inOrder(before, next)) {
-      await carryOut(exchange, options)
+      options.closing.throwIfAborted()
+      await carryOut(exchange, lost, options)
       done.push(exchange)
       options.say(told(exchange))
     }
   } catch (cause) {
+    if (options.closing.aborted) throw new UpgradeFailure('the platform ended during the upgrade', { cause })
     const why = cause instanceof Error ? cause.message : String(cause)
     options.say(`${why}; going back`)
-    const lost = await goBack(done, options)
-    const now =
-      lost.length === 0 ? 'the version before runs as it did' : `${lost.join(', ')} did not start again`
+    for (const exchange of done.toReversed()) await carryBack(exchange, lost, options)
+    const now = lost.length === 0 ? 'the version before runs as it did' : lost.join('; ')
     throw new UpgradeFailure(`the upgrade went back: ${why}. ${now}`, { cause })
   }
 }
@@ -61,39 +66,47 @@ function inOrder(before: readonly RunningPart[], next: readonly RunningPart[]): 
   ]
 }
 
-async function carryOut({ from, to }: Exchange, options: ExchangeOptions): Promise<void> {
-  if (from === undefined) {
-    if (to !== undefined) await startProven(to, options)
-  } else if (to === undefined) await stop(from)
-  else if (from.handsOver && to.handsOver) await from.handOverTo(async () => await startProven(to, options))
-  else {
-    await stop(from)
-    try {
-      await startProven(to, options)
-    } catch (error) {
-      await startAgain(from)
-      throw error
-    }
+async function carryOut({ from, to }: Exchange, lost: string[], options: ExchangeOptions): Promise<void> {
+  if (to === undefined) return await stop(from, options)
+  if (await handsOver(from, async () => await startProven(to, options), to)) return
+  await stop(from, options)
+  try {
+    await startProven(to, options)
+  } catch (error) {
+    await bringBack(from, lost, options)
+    throw error
   }
 }
 
-/** Returns the names of the parts that did not start again. */
-async function goBack(done: readonly Exchange[], options: ExchangeOptions): Promise<readonly string[]> {
-  const lost: string[] = []
-  for (const { from, to } of done.toReversed()) {
-    try {
-      if (from !== undefined && to?.handsOver === true && from.handsOver)
-        await to.handOverTo(async () => await from.start())
-      else {
-        if (to !== undefined) await stop(to)
-        if (from !== undefined) await startAgain(from)
-      }
-    } catch (error) {
-      lost.push(from?.name ?? to?.name ?? '')
-      options.say(error instanceof Error ? error.message : String(error))
-    }
+async function carryBack({ from, to }: Exchange, lost: string[], options: ExchangeOptions): Promise<void> {
+  try {
+    if (from !== undefined && (await handsOver(to, async () => await startAgain(from, options), from))) return
+  } catch {
+    lost.push(`${from?.name ?? ''} did not start again, so that of the next version goes on`)
+    return
   }
-  return lost
+  await stop(to, options)
+  await bringBack(from, lost, options)
+}
+
+/**
+ * Whether `one` gave its work to what `startOther` starts. Nobody has it then if `startOther` throws; but a
+ * part that can not leave, because it has just ended, gives nothing, and is replaced as any other part.
+ */
+async function handsOver(
+  one: RunningPart | undefined,
+  startOther: () => Promise<void>,
+  other: RunningPart,
+): Promise<boolean> {
+  if (one?.handsOver !== true || !other.handsOver) return false
+  try {
+    await one.handOverTo(startOther)
+    return true
+  } catch (error) {
+    // The part may be of another version, with a class of its own for this.
+    if (error instanceof Error && error.name === CannotLeave.name) return false
+    throw error
+  }
 }
 
 /** If it throws, the part does not run. */
@@ -101,27 +114,51 @@ async function startProven(part: RunningPart, options: ExchangeOptions): Promise
   try {
     await part.start()
     const ends = part.ends
-    await delay(options.provenAfterMs ?? provenAfterMs)
+    await delay(options.provenAfterMs ?? provenAfterMs, undefined, { signal: options.closing })
     if (part.ends !== ends) throw new UpgradeFailure(`${part.name} ended again after it was ready`)
   } catch (error) {
-    await stop(part)
+    await stop(part, options)
     throw error
   }
 }
 
-async function startAgain(part: RunningPart): Promise<void> {
+/** A part that does not start in several tries is started on and on. */
+async function bringBack(
+  part: RunningPart | undefined,
+  lost: string[],
+  options: ExchangeOptions,
+): Promise<void> {
+  if (part === undefined) return
+  try {
+    await startAgain(part, options)
+  } catch (error) {
+    options.closing.throwIfAborted()
+    options.say(error instanceof Error ? error.message : String(error))
+    lost.push(`${part.name} did not start again, and is tried on and on`)
+    part.insist()
+  }
+}
+
+/** If it throws, the part does not run. */
+async function startAgain(part: RunningPart, options: ExchangeOptions): Promise<void> {
   for (let attempt = 1; ; attempt++) {
+    options.closing.throwIfAborted()
     try {
       return await part.start()
     } catch (error) {
-      await stop(part)
+      await stop(part, options)
       if (attempt === triesBack) throw error
     }
   }
 }
 
-async function stop(part: RunningPart): Promise<void> {
-  await part.stop({ deadlineMs: Date.now() + stopLimitMs, end: PlatformEnd.KeepVms })
+/** At the end of the platform each part is ended by its supervisor, which knows what becomes of the VMs. */
+async function stop(
+  part: RunningPart | undefined,
+  { closing }: Pick<ExchangeOptions, 'closing'>,
+): Promise<void> {
+  if (closing.aborted) return
+  await part?.stop({ deadlineMs: Date.now() + stopLimitMs, end: PlatformEnd.KeepVms })
 }
 
 function told({ from, to }: Exchange): string {

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { createConnection, createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import path from 'node:path'
+import process from 'node:process'
 import { once } from 'node:events'
 import { JsonLineReader, jsonLine } from '../../primitives/json-lines.ts'
 
@@ -62,9 +63,11 @@ export async function openUpgradeDoor(
     socket.on('error', () => undefined).on('close', () => open.delete(socket))
     void serve(socket)
   })
+  const listening = once(server, 'listening')
+  const before = process.umask(0o177)
   server.listen(file)
-  await once(server, 'listening')
-  chmodSync(file, 0o600)
+  process.umask(before)
+  await listening
   return {
     async close() {
       server.close()

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
 import { pino } from 'pino'
+import { PlatformEnd } from '../../../src/launch/end-signals.ts'
 import type { Part } from '../../../src/launch/parts/part.ts'
 import { untilSucceeds } from '../../../src/launch/readiness.ts'
 import { createSupervisor } from '../../support/supervised-parts.ts'
@@ -208,6 +209,30 @@ describe('a part that hands over its work', () => {
       const again = await until('another process of it runs', () => started()[1], { limitMs })
       await until('the old process was let go', () => journal().includes(`let-go ${old}`), { limitMs })
       assert.ok(isRunning(again))
+    })
+
+    it('can not leave if it has just ended: nothing else is started, and it is replaced as any part', async () => {
+      const [old = 0] = started()
+      process.kill(old, 'SIGSTOP')
+      const leaving = ours.handOverTo(async () => await startNext(theirs))
+      process.kill(old, 'SIGKILL')
+      await assert.rejects(leaving, { name: 'CannotLeave', message: /ended before it left/ })
+      const stop = { deadlineMs: Date.now() + limitMs, end: PlatformEnd.KeepVms }
+      await ours.stop(stop)
+      await startNext(theirs)
+      assert.deepEqual(started().filter(isRunning), [started().at(-1)])
+    })
+
+    it('is cut off by the end of the platform', async () => {
+      const begun = Promise.withResolvers<void>()
+      isReady = () => false
+      const leaving = ours.handOverTo(async () => {
+        begun.resolve()
+        await theirs.start()
+      })
+      await begun.promise
+      await Promise.all([assert.rejects(leaving), supervisor.stop()])
+      assert.deepEqual(started().filter(isRunning), [])
     })
 
     it('can take the work back', async () => {

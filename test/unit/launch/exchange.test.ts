@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { CannotLeave } from '../../../src/launch/parts/cannot-leave.ts'
 import type { RunningPart } from '../../../src/launch/platform.ts'
 import { UpgradeFailure, exchangeParts } from '../../../src/launch/upgrade/exchange.ts'
 
@@ -35,13 +36,17 @@ class NotedPart implements RunningPart {
     if (this.#fault === 'ends soon') setTimeout(() => (this.ends += 1), 1)
   }
 
+  insist(): void {
+    this.#journal.push(`insist on ${this.#title}`)
+  }
+
   async stop(): Promise<void> {
     if (this.runs) this.#journal.push(`stop ${this.#title}`)
     this.runs = false
   }
 
   async handOverTo(startNext: () => Promise<void>): Promise<void> {
-    assert.ok(this.runs)
+    if (!this.runs) throw new CannotLeave(`${this.#title} does not run`)
     this.#journal.push(`${this.#title} wants to leave`)
     await startNext()
     this.#journal.push(`${this.#title} leaves`)
@@ -52,7 +57,9 @@ class NotedPart implements RunningPart {
 describe('an exchange of parts', () => {
   let journal: string[]
   let said: string[]
+  let closing: AbortController
   beforeEach(() => {
+    closing = new AbortController()
     journal = []
     said = []
   })
@@ -67,7 +74,11 @@ describe('an exchange of parts', () => {
         new NotedPart(journal, { name, version: '2', handsOver: name === 'gateway', fault: faults[name] }),
     )
   const exchange = async (from: readonly NotedPart[], to: readonly NotedPart[]) =>
-    await exchangeParts(from, to, { say: (text) => said.push(text), provenAfterMs: 10 })
+    await exchangeParts(from, to, {
+      say: (text) => said.push(text),
+      closing: closing.signal,
+      provenAfterMs: 10,
+    })
   const running = (parts: readonly NotedPart[]) => parts.filter(({ runs }) => runs).map(({ name }) => name)
 
   it('stops and starts one part after the other, and lets those hand over that can', async () => {
@@ -121,17 +132,56 @@ describe('an exchange of parts', () => {
     ])
   })
 
-  it('says which part of before did not start again, after several tries, and goes back with the others', async () => {
+  it('says which part of before did not start again, insists on it, and goes back with the others', async () => {
+    for (const failed of ['agent', 'api']) {
+      journal.length = 0
+      const dead = new NotedPart(journal, {
+        name: 'api',
+        version: '1',
+        runs: true,
+        fault: 'does not start again',
+      })
+      const other = before('agent')[0]!
+      const to = next({ [failed]: 'never starts' }, 'api', 'agent')
+      await assert.rejects(exchange([dead, other], to), /api did not start again, and is tried on and on/)
+      assert.deepEqual(running([dead, other]), ['agent'])
+      assert.equal(journal.filter((line) => line === 'start api 1').length, 3)
+      assert.equal(journal.filter((line) => line === 'insist on api 1').length, 1)
+    }
+  })
+
+  it('leaves a gateway of the next version at work if that of before does not start again', async () => {
     const dead = new NotedPart(journal, {
-      name: 'api',
+      name: 'gateway',
       version: '1',
+      handsOver: true,
       runs: true,
       fault: 'does not start again',
     })
-    const other = before('agent')[0]!
-    const to = next({ agent: 'never starts' }, 'api', 'agent')
-    await assert.rejects(exchange([dead, other], to), /api did not start again/)
-    assert.deepEqual(running([dead, other]), ['agent'])
-    assert.equal(journal.filter((line) => line === 'start api 1').length, 3)
+    const to = next({ last: 'never starts' }, 'gateway', 'last')
+    await assert.rejects(
+      exchange([dead], to),
+      /gateway did not start again, so that of the next version goes on/,
+    )
+    assert.deepEqual(running(to), ['gateway'])
+  })
+
+  it('stops a part that can not leave, because it does not run, and starts the next one', async () => {
+    const [broken] = before('gateway')
+    broken!.runs = false
+    await exchange([broken!], next({}, 'gateway'))
+    assert.deepEqual(journal, ['start gateway 2'])
+  })
+
+  it('stops nothing and starts nothing once the platform ends: that ends all parts', async () => {
+    const from = before('api', 'agent')
+    const to = next({}, 'api', 'agent')
+    const agent = to[1]!
+    agent.start = async () => {
+      closing.abort()
+      await Promise.reject(new Error('aborted'))
+    }
+    await assert.rejects(exchange(from, to), /the platform ended during the upgrade/)
+    assert.deepEqual(journal, ['stop api 1', 'start api 2', 'stop agent 1'])
   })
 })
