@@ -22,7 +22,10 @@ export function recoveredHostLease(found: {
   const settings = launch?.spec.scaleToZero ?? noScaleToZero
   const base = { ...noHostLease, settings, boot: record.boot, ...sleptOf(record) }
   const permit = permitOf(record)
-  if (permit !== undefined) return asleep({ ...base, ...wakeFailureOf(record) }, record)
+  // If the VM of the permit exists, a start of it was under way, and goes on at once, whatever failed before.
+  // Until then nobody would look after the VM, and a stop would not end it.
+  const isComing = status !== undefined && permit === record.boot
+  if (permit !== undefined) return asleep(isComing ? base : { ...base, ...wakeFailureOf(record) }, record)
   if (goesToSleep(record) && status !== undefined && !record.standby.stateful) {
     const hold = record.move?.role === 'old' ? { hold: record.move.to } : {}
     const order = { ...record.standby, epoch: 0, ...hold }
