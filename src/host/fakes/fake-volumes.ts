@@ -164,6 +164,7 @@ export class FakeVolumes implements Volumes {
   async takeArrival(uuid: string, { isHeld = false } = {}): Promise<void> {
     await this.#begin('takeArrival', uuid)
     const instanceUuid = this.#take(uuid)
+    if (isHeld && !this.made.has(uuid)) throw new Error('the volume that moves to this host is not here')
     if (isHeld && instanceUuid !== undefined) this.held.set(uuid, instanceUuid)
   }
 

@@ -46,6 +46,7 @@ export interface FileVolumesOptions {
 }
 
 const { New, Complete, Erasing, Arriving } = VolumeStage
+const notArrived = 'the volume that moves to this host is not here'
 
 /**
  * Volumes as sparse files, each in a directory of its own; `volume-directory.ts` says what a directory's
@@ -181,7 +182,10 @@ export class FileVolumes implements Volumes {
   }
 
   async takeArrival(volumeUuid: string, { isHeld = false } = {}): Promise<void> {
-    await this.#moving(volumeUuid, async () => await this.#take(volumeUuid, isHeld))
+    await this.#moving(volumeUuid, async () => {
+      await this.#take(volumeUuid, isHeld)
+      if (isHeld && !(await exists(this.#directory(volumeUuid)))) throw new Error(notArrived)
+    })
   }
 
   async dropArrival(volumeUuid: string): Promise<void> {

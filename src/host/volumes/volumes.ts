@@ -67,8 +67,8 @@ export interface Volumes {
   arrived(): Promise<readonly string[]>
   /**
    * Makes a volume that arrived one of this host's, because its row names this host. With `isHeld` the
-   * instance for which it arrived holds it. Idempotent. A hold, a repair and a removal take it, too: they
-   * are asked only of the volume's host.
+   * instance for which it arrived holds it, and this fails if the volume is not here. Idempotent. A hold, a
+   * repair and a removal take it, too: they are asked only of the volume's host.
    */
   takeArrival(volumeUuid: string, how?: { readonly isHeld: boolean }): Promise<void>
   /**

@@ -300,6 +300,15 @@ describe('an instance that moves with its volume', function () {
     assert.ok(newVolumes().waiting.has(volumeUuid))
   })
 
+  it('is not said to be taken, and stays at the old host, while it is not at the new one', async () => {
+    await fetched()
+    await newVolumes().dropArrival(volumeUuid)
+    scene.moveRow()
+    await assert.rejects(scene.newLive.agent.moves.take(instance), /is not here/)
+    assert.deepEqual([recordOf(scene.newLive)?.move?.role, newVolumes().held.size], ['new', 0])
+    assert.deepEqual([complete()[0], await contentAt('old')], [true, precious])
+  })
+
   it('can be had by another instance at the new host, if it was given to that before it was taken', async () => {
     await fetched()
     scene.moveRow()

@@ -266,6 +266,11 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       await volumes.hold(holdOf(1, 2, { continues: true }))
     })
 
+    it('is not taken for an instance when it is not here', async () => {
+      await assert.rejects(volumes.takeArrival(small.uuid, { isHeld: true }), /is not here/)
+      await volumes.takeArrival(small.uuid)
+    })
+
     it('is taken by a hold and removed by a removal, which only its host is asked for', async () => {
       await arrive()
       await volumes.hold(holdOf(1, 1, { continues: true }))
