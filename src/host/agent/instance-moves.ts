@@ -126,9 +126,13 @@ export class InstanceMoves {
   /** See `MoveActivities.fetchInstance`. A fetch of the same hold that is under way is joined. */
   async fetch(input: FetchInput): Promise<FetchResult> {
     const transfers = this.requireMesh()
-    const under = this.#fetches.get(input.instanceUuid)
-    if (under !== undefined && isSame(under.input, input)) return await under.result
-    await this.callOff(input.instanceUuid)
+    // There is no `await` between the last look and the entry in `#fetches`, so one job of several is made.
+    for (;;) {
+      const under = this.#fetches.get(input.instanceUuid)
+      if (under === undefined) break
+      if (isSame(under.input, input)) return await under.result
+      await this.callOff(input.instanceUuid)
+    }
     const fetching = new InstanceFetch({
       ports: this.#ports,
       transfers,

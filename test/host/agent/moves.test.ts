@@ -189,6 +189,27 @@ describe('an instance that moves between two hosts', function () {
     assert.deepEqual(await scene.fetch(port), { memory: 'none' })
   })
 
+  it('is fetched by one of several orders at a time, and the latest one counts', async () => {
+    await scene.asleep()
+    const port = await scene.hold()
+    const { transfers } = (await scene.openNew()).ports
+    assert.ok(transfers !== undefined)
+    const { copyOf } = transfers
+    let [running, most] = [0, 0]
+    transfers.copyOf = async (from, each, signal) => {
+      running += 1
+      most = Math.max(most, running)
+      return await copyOf(from, each, signal).finally(() => (running -= 1))
+    }
+    const orders = [3, 4].map(async (permit) => await scene.fetch(port, { rest: { boot: 1, permit } }))
+    const results = await Promise.allSettled([...orders, scene.fetch(port)])
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['rejected', 'rejected', 'fulfilled'],
+    )
+    assert.equal(most, 1)
+  })
+
   it('begins afresh where its memory does not fit, and the memory is not fetched', async () => {
     await scene.asleep()
     const port = await scene.hold()
