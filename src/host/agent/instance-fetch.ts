@@ -11,7 +11,7 @@ import type { PreparedImage } from '../images/images.ts'
 import { InstanceEntry } from '../instance/entry.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
 import { imageOf } from '../instance/launch-image.ts'
-import { memoryWaits, permitOf, runs, withoutMemory } from '../instance/record.ts'
+import { fetchedVolume, memoryWaits, permitOf, runs, withoutMemory } from '../instance/record.ts'
 import type { InstanceRecord, Move } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 import { recoveredHostLease } from '../leases/recovered-lease.ts'
@@ -84,7 +84,10 @@ export class InstanceFetch {
     if (known?.role === 'old') throw new HostStartError(HostFailure.BootFailed, ownHold, { final: true })
     if (known?.role === 'new' && known.holdUuid === copy.holdUuid) return known.fetched
     const { volume } = input
-    if (volume !== undefined) await this.#requireElsewhere(volume)
+    if (volume !== undefined) {
+      await this.#requireElsewhere(volume)
+      this.#requireUnawaited(volume, instanceUuid)
+    }
     if (this.#entries.has(instanceUuid)) await this.#clear(instanceUuid)
     const fetched = await this.#prepare(copy, signal)
     const isKept = fetched.result.memory === 'kept'
@@ -179,6 +182,13 @@ export class InstanceFetch {
     throw new HostStartError(HostFailure.BootFailed, ownVolume, { final: true })
   }
 
+  /** Throws if the volume was fetched with another instance that may yet become this host's. */
+  #requireUnawaited({ uuid }: MovedVolume, instanceUuid: string): void {
+    for (const { instanceUuid: other, record } of this.#entries.values())
+      if (other !== instanceUuid && fetchedVolume(record) === uuid)
+        throw new HostStartError(HostFailure.BootFailed, `instance ${other} waits here for the volume`)
+  }
+
   async #copyVolume({ instanceUuid, from }: FetchInput, volume: MovedVolume, signal: AbortSignal) {
     const { volumes, log } = this.#ports
     const { uuid, sizeMb } = volume
@@ -191,11 +201,14 @@ export class InstanceFetch {
     log.info({ volume: uuid, from: from.nodeId, bytes, compressedBytes, ms }, 'a volume was fetched')
   }
 
-  /** A failure here leaves something that the next fetch or the next agent deletes. */
+  /**
+   * A failure here leaves something that the next fetch or the next agent deletes. A volume that arrived as a
+   * whole is left to `MovingVolumes.settle`, which asks the API.
+   */
   async #dropArrival({ instanceUuid, volume }: FetchInput): Promise<void> {
     const { store, volumes } = this.#ports
     await store.dropArrival(instanceUuid).catch(() => undefined)
-    if (volume !== undefined) await volumes.dropArrival(volume.uuid).catch(() => undefined)
+    if (volume !== undefined) await volumes.cancelArrival(volume.uuid).catch(() => undefined)
   }
 
   /** If the instance ran or changed while its files were read, they may not belong together. */
@@ -238,6 +251,23 @@ function asToldShortly(error: unknown): unknown {
 const mebibyte = 1024 * 1024
 const ownVolume = 'the volume of the instance is on this host already'
 const ownHold = 'this host holds the instance for a move to another one'
+
+/** Whether both write to the same files. */
+export function isAlike(one: FetchInput, other: FetchInput): boolean {
+  if (one.instanceUuid === other.instanceUuid) return true
+  return one.volume !== undefined && one.volume.uuid === other.volume?.uuid
+}
+
+export function isSame(one: FetchInput, other: FetchInput): boolean {
+  return (
+    one.instanceUuid === other.instanceUuid &&
+    one.boot === other.boot &&
+    one.permit === other.permit &&
+    one.volume?.uuid === other.volume?.uuid &&
+    one.from.address === other.from.address &&
+    one.from.port === other.from.port
+  )
+}
 
 /** Throws if the copy is not of the instance as its workflow knows it, or is larger than it can be. */
 export function requireFit(copy: HeldCopy, input: FetchInput): void {

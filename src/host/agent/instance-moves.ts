@@ -29,7 +29,7 @@ import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { ownLaunch } from './own-launch.ts'
 import { SerialQueue } from './serial-queue.ts'
-import { InstanceFetch } from './instance-fetch.ts'
+import { InstanceFetch, isAlike, isSame } from './instance-fetch.ts'
 import type { FetchInput } from './instance-fetch.ts'
 import { heldSource } from './held-source.ts'
 import { MovingVolumes } from './moving-volumes.ts'
@@ -123,15 +123,18 @@ export class InstanceMoves {
     })
   }
 
-  /** See `MoveActivities.fetchInstance`. A fetch of the same hold that is under way is joined. */
+  /**
+   * See `MoveActivities.fetchInstance`. A fetch of the same hold that is under way is joined. Another one of
+   * the instance is called off, and so is one of the same volume with an instance that had it before.
+   */
   async fetch(input: FetchInput): Promise<FetchResult> {
     const transfers = this.requireMesh()
     // There is no `await` between the last look and the entry in `#fetches`, so one job of several is made.
     for (;;) {
-      const under = this.#fetches.get(input.instanceUuid)
+      const under = [...this.#fetches.values()].find((job) => isAlike(job.input, input))
       if (under === undefined) break
       if (isSame(under.input, input)) return await under.result
-      await this.callOff(input.instanceUuid)
+      await this.callOff(under.input.instanceUuid)
     }
     const fetching = new InstanceFetch({
       ports: this.#ports,
@@ -379,14 +382,4 @@ function isAtRest({ record, job, hostLease }: InstanceEntry, { boot, permit }: H
 function isFor(move: Move | undefined, { to, volume }: HoldInput): boolean {
   if (move?.role !== 'old' || move.volume?.uuid !== volume?.uuid) return false
   return move.to.nodeId === to.nodeId && move.to.address === to.address
-}
-
-function isSame(one: FetchInput, other: FetchInput): boolean {
-  return (
-    one.boot === other.boot &&
-    one.permit === other.permit &&
-    one.volume?.uuid === other.volume?.uuid &&
-    one.from.address === other.from.address &&
-    one.from.port === other.from.port
-  )
 }

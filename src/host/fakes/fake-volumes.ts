@@ -12,6 +12,7 @@ type Call =
   | 'giveAway'
   | 'beginArrival'
   | 'finishArrival'
+  | 'cancelArrival'
   | 'takeArrival'
   | 'dropArrival'
 
@@ -139,7 +140,8 @@ export class FakeVolumes implements Volumes {
     await this.#begin('beginArrival', uuid)
     if (this.made.has(uuid))
       throw new VolumeError('VolumeInUse', 'this host has a file of the volume already')
-    this.#drop(uuid)
+    this.#drop(this.arriving, uuid)
+    this.#drop(this.waiting, uuid)
     const { totalMb, promisedMb } = this.#room()
     if (promisedMb + sizeMb > totalMb)
       throw new VolumeError('HostFull', 'the host has no room for the volume')
@@ -157,6 +159,11 @@ export class FakeVolumes implements Volumes {
     this.waiting.set(uuid, { ...arriving, instanceUuid })
   }
 
+  async cancelArrival(uuid: string): Promise<void> {
+    await this.#begin('cancelArrival', uuid)
+    this.#drop(this.arriving, uuid)
+  }
+
   async arrived(): Promise<readonly string[]> {
     return await Promise.resolve([...this.waiting.keys()])
   }
@@ -170,7 +177,7 @@ export class FakeVolumes implements Volumes {
 
   async dropArrival(uuid: string): Promise<void> {
     await this.#begin('dropArrival', uuid)
-    this.#drop(uuid)
+    this.#drop(this.waiting, uuid)
   }
 
   #take(uuid: string): string | undefined {
@@ -182,9 +189,8 @@ export class FakeVolumes implements Volumes {
     return arrived.instanceUuid
   }
 
-  #drop(uuid: string): void {
-    const isHere = [this.arriving, this.waiting].map((some) => some.delete(uuid)).includes(true)
-    if (isHere) this.#overwrite(uuid, arrivalOf(this.contentOf(uuid)))
+  #drop(from: Map<string, unknown>, uuid: string): void {
+    if (from.delete(uuid)) this.#overwrite(uuid, arrivalOf(this.contentOf(uuid)))
   }
 
   #overwrite(uuid: string, file: string): void {

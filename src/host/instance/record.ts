@@ -290,6 +290,11 @@ export function volumeMoves(record: InstanceRecord | undefined): boolean {
   return record?.move?.role === 'old' && record.move.volume !== undefined
 }
 
+/** The volume that was fetched with an instance that waits to become this host's. */
+export function fetchedVolume(record: InstanceRecord | undefined): string | undefined {
+  return record?.move?.role === 'new' ? record.move.fetched.volumeUuid : undefined
+}
+
 /** The record of an instance that is not held any more. */
 export function released(record: InstanceRecord): InstanceRecord {
   const { move: _over, ...rest } = record

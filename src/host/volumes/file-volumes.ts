@@ -177,6 +177,10 @@ export class FileVolumes implements Volumes {
     await this.#moving(volumeUuid, async () => await this.#arrivals.finish(volumeUuid, instanceUuid))
   }
 
+  async cancelArrival(volumeUuid: string): Promise<void> {
+    await this.#moving(volumeUuid, async () => await this.#arrivals.cancel(volumeUuid))
+  }
+
   async arrived(): Promise<readonly string[]> {
     return await this.#arrivals.all()
   }

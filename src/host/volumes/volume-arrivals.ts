@@ -19,7 +19,7 @@ const { Arriving, Arrived, Complete } = VolumeStage
  *
  *   begin ──► arriving ──(finish: all of it is durable)──► arrived ──(take: its row names this host)──► complete
  *                │                                            │
- *                └── drop, or the agent ended ──► erased ◄────┴── drop: its row names another host
+ *                └── cancel, or the agent ended ► erased ◄────┴── drop: its row names another host
  *
  * Until the row names this host, the old host has the volume, and this is a copy. From then on this may be
  * the only one, and neither the agent nor the old host need know of it yet. So what arrived as a whole is
@@ -49,6 +49,7 @@ export class VolumeArrivals {
     const { uuid } = volume
     if (await exists(this.#directory(uuid, Complete)))
       throw new VolumeError('VolumeInUse', 'this host has a file of the volume already')
+    await this.cancel(uuid)
     await this.drop(uuid)
     const directory = this.#directory(uuid, Arriving)
     await this.#admit(volume, directory)
@@ -68,8 +69,11 @@ export class VolumeArrivals {
     return await this.#counted(async () => await moveStage(this.#root, uuid, { from: Arrived, to: Complete }))
   }
 
-  async drop(uuid: string): Promise<void> {
+  async cancel(uuid: string): Promise<void> {
     await this.#retire(uuid, Arriving)
+  }
+
+  async drop(uuid: string): Promise<void> {
     await this.#retire(uuid, Arrived)
   }
 

@@ -63,6 +63,11 @@ export interface Volumes {
    * other host. Once this is its host, the instance will hold it.
    */
   finishArrival(volumeUuid: string, instanceUuid: string): Promise<void>
+  /**
+   * Ends an arrival that was begun and not finished. A volume that arrived as a whole is left as it is.
+   * Idempotent.
+   */
+  cancelArrival(volumeUuid: string): Promise<void>
   /** The volumes that arrived as a whole, and that nobody can use yet. */
   arrived(): Promise<readonly string[]>
   /**
@@ -72,8 +77,8 @@ export interface Volumes {
    */
   takeArrival(volumeUuid: string, how?: { readonly isHeld: boolean }): Promise<void>
   /**
-   * Ends what arrived of a volume that is another host's. It is overwritten as by `giveAway`. A volume that
-   * was taken is left as it is. Idempotent.
+   * Ends a volume that arrived as a whole and is another host's. It is overwritten as by `giveAway`. A volume
+   * that was taken, or is being fetched, is left as it is. Idempotent.
    */
   dropArrival(volumeUuid: string): Promise<void>
 }

@@ -292,7 +292,11 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
     it('leaves nothing when it is dropped, and touches none that was taken', async () => {
       await volumes.beginArrival(small)
       await volumes.dropArrival(small.uuid)
+      assert.equal((await volumes.room()).promisedMb, 8)
+      await volumes.cancelArrival(small.uuid)
       await arrive()
+      await volumes.cancelArrival(small.uuid)
+      assert.deepEqual(await volumes.arrived(), [small.uuid])
       await volumes.dropArrival(small.uuid)
       await volumes.remove(small.uuid)
       assert.deepEqual([await volumes.arrived(), (await volumes.room()).promisedMb], [[], 0])

@@ -193,7 +193,7 @@ describe('Volumes of an agent that is killed', function () {
         assert.ok(!isHere || !waits)
         if (!isHere && !waits) {
           await volumes.beginArrival({ uuid, sizeMb: 8 })
-          await volumes.dropArrival(uuid)
+          await volumes.cancelArrival(uuid)
           await until('nothing is left', async () => (await readdir(directory)).length === 1, {
             limitMs: freeLimitMs,
           })
