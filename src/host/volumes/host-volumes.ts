@@ -132,7 +132,8 @@ export class HostVolumes {
     by: { readonly instanceUuid: string; readonly continues: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    if (this.#held.get(by.instanceUuid) === uuid) return
+    // `#held` names the volume after a hold that failed, too.
+    if ((await this.#ports.volumes.heldFile(uuid, by.instanceUuid)) !== undefined) return
     await this.hold({ uuid, sizeMb, made: true, at: '', readonly: false }, by, signal)
   }
 

@@ -6,6 +6,7 @@ import type { HeldCopy } from '../../../src/host/moves/held-copy.ts'
 import { volumeFileName } from '../../../src/host/moves/held-copy.ts'
 import { TransferError } from '../../../src/host/moves/transfers.ts'
 import { seen, TestGateway } from '../leases/gateway.ts'
+import { WatchedVolumes } from '../volumes/agent-volume-watch.ts'
 import { instance, MoveScene, newPlace, oldPlace, precious, slept } from './move-scene.ts'
 import { otherUuid, uuid, volumeUuid } from './machine.ts'
 import type { LiveAgent } from './machine.ts'
@@ -117,6 +118,17 @@ describe('an instance that moves with its volume', function () {
     await scene.oldHasNothing()
     await scene.newLive.agent.start({ ...instance, boot: 1 })
     assert.deepEqual([complete(), await contentAt('new')], [[false, true], precious])
+  })
+
+  it('is held when a hold that failed is asked for again, and only then', async () => {
+    scene.old.volumes = new WatchedVolumes(scene.old, {
+      directory: `${scene.old.directory}/contents`,
+      fail: { hold: 2 },
+    })
+    await assert.rejects(atRest(), /hold 2 fails as asked/)
+    assert.equal(recordOf(scene.oldLive)?.move, undefined)
+    await scene.hold(stopped)
+    assert.equal(holders()[0], uuid)
   })
 
   it('stays where it is if it is released, and its volume is free if it is stopped', async () => {
