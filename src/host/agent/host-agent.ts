@@ -54,7 +54,7 @@ export class HostAgent {
     this.#ports = ports
     const leases = new HostLeases(ports, entries)
     this.leases = leases
-    this.volumes = new HostVolumes(ports)
+    this.volumes = new HostVolumes(ports, { entries })
     this.end = new BootEnd(ports, leases, this.volumes)
     const parts = { ports, leases, end: this.end, volumes: this.volumes }
     this.standby = new StandbyWork(parts)

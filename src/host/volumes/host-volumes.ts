@@ -5,7 +5,9 @@ import type { VmVolume } from '../vmm/vmm.ts'
 import { VolumeError } from './volumes.ts'
 import type { HeldVolume, VolumeHold, VolumeRoom, VolumeSize } from './volumes.ts'
 import type { AgentPorts } from '../agent/agent-ports.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
 import { asHostStartError } from '../instance/host-start-error.ts'
+import { fetchedVolume } from '../instance/record.ts'
 import { RemovedHere } from '../instance/removed-here.ts'
 
 /**
@@ -27,6 +29,7 @@ const heldRetryMs = 500
 export class HostVolumes {
   readonly #ports: AgentPorts
   readonly #limitMs: number
+  readonly #entries: ReadonlyMap<string, InstanceEntry>
   /** The UUID of the volume that an instance may hold, by the instance's UUID. */
   readonly #held = new Map<string, string>()
   /** The latest event that could not be sent to a volume's workflow yet, by the volume's UUID. */
@@ -36,8 +39,16 @@ export class HostVolumes {
   /** The number of releases. A caller that finds a volume held may have looked just before a release. */
   #releases = 0
 
-  constructor(ports: AgentPorts, options: { readonly heldLimitMs?: number } = {}) {
+  constructor(
+    ports: AgentPorts,
+    options: {
+      readonly heldLimitMs?: number
+      /** The instances of this host. */
+      readonly entries?: ReadonlyMap<string, InstanceEntry>
+    } = {},
+  ) {
     this.#ports = ports
+    this.#entries = options.entries ?? new Map()
     this.#limitMs = options.heldLimitMs ?? heldLimitMs
   }
 
@@ -63,9 +74,15 @@ export class HostVolumes {
     if (![...this.#held.values()].includes(volume.uuid)) await this.#ports.volumes.make(volume, signal)
   }
 
-  /** See `VolumeActivities.repairVolume`. */
+  /**
+   * See `VolumeActivities.repairVolume`. An instance that was fetched with the volume, and is not taken yet,
+   * counts as its holder: its memory may continue.
+   */
   async repair(volumeUuid: string, signal: AbortSignal): Promise<void> {
     await this.#onceFree(signal, async () => {
+      for (const { instanceUuid, record } of this.#entries.values())
+        if (fetchedVolume(record) === volumeUuid)
+          throw new VolumeError('VolumeInUse', `instance ${instanceUuid} waits for the volume`)
       await this.#ports.volumes.repair(volumeUuid, signal)
     })
   }

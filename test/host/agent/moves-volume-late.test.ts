@@ -93,4 +93,18 @@ describe('a volume that moves while earlier work with it may go on', function ()
     await assert.rejects(scene.fetch(port, { rest: stopped }), /the disk fails/)
     assert.ok(newVolumes().waiting.has(volumeUuid))
   })
+
+  it('is repaired at the new host only when its instance does not wait for it any more', async () => {
+    await scene.asleep()
+    const port = await scene.hold()
+    const { agent } = await scene.openNew()
+    await scene.fetch(port)
+    scene.moveRow()
+    const repairing = agent.volumes.repair(volumeUuid, new AbortController().signal)
+    repairing.catch(() => undefined)
+    await agent.moves.take(instance)
+    assert.equal(newVolumes().held.get(volumeUuid), uuid)
+    await agent.stop({ ...stop, boot: 2 })
+    await repairing
+  })
 })
