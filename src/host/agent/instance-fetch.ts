@@ -75,7 +75,7 @@ export class InstanceFetch {
 
   async #run(input: FetchInput, signal: AbortSignal): Promise<FetchResult> {
     const { instanceUuid, from } = input
-    const taken = this.#takenBefore(input)
+    const taken = await this.#takenBefore(input)
     if (taken !== undefined) return taken
     const copy = await this.#transfers.copyOf(from, instanceUuid, signal)
     requireFit(copy, input)
@@ -110,13 +110,17 @@ export class InstanceFetch {
     return result
   }
 
-  /** The instance is this host's already, and a late attempt finds it as it is. */
-  #takenBefore({ instanceUuid, boot }: FetchInput): FetchResult | undefined {
+  /**
+   * The instance is this host's already, and a late attempt finds it as it is. If its volume is not here, an
+   * earlier stay left the instance.
+   */
+  async #takenBefore({ instanceUuid, boot, volume: wanted }: FetchInput): Promise<FetchResult | undefined> {
     const { record, job } = this.#entries.get(instanceUuid) ?? {}
     if (record === undefined || record.move !== undefined || record.boot < boot) return undefined
     if (runs(record) || job !== undefined)
       throw new HostStartError(HostFailure.BootFailed, 'the instance runs on this host', { final: true })
     const { volume } = record
+    if (wanted !== undefined && !(await this.#ports.volumes.uuids()).includes(wanted.uuid)) return undefined
     const memory = memoryWaits(record) ? 'kept' : 'none'
     return { memory, ...(volume !== undefined && { volumeUuid: volume.uuid }) }
   }

@@ -204,6 +204,10 @@ export class FakeVolumes implements Volumes {
     truncateSync(file, sizeMb * mebibyte)
   }
 
+  async uuids(): Promise<readonly string[]> {
+    return await Promise.resolve([...this.made.keys()].filter((uuid) => !this.gone.has(uuid)))
+  }
+
   async room(): Promise<VolumeRoom> {
     return await Promise.resolve(this.#room())
   }

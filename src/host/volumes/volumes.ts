@@ -39,6 +39,8 @@ export interface Volumes {
    * `VolumeInUse`. Idempotent.
    */
   remove(volumeUuid: string, signal?: AbortSignal): Promise<void>
+  /** The volumes that are complete and have a file, held or not. */
+  uuids(): Promise<readonly string[]>
   room(): Promise<VolumeRoom>
 
   /**

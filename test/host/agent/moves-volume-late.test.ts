@@ -107,4 +107,17 @@ describe('a volume that moves while earlier work with it may go on', function ()
     await agent.stop({ ...stop, boot: 2 })
     await repairing
   })
+
+  it('is fetched by a host that knows its instance from an earlier stay, and has no volume of it', async () => {
+    const port = await atRest()
+    const { agent } = await scene.openNew()
+    scene.new.specs.set(uuid, scene.spec)
+    await newVolumes().make({ uuid: volumeUuid, sizeMb: smallVolume.sizeMb })
+    await agent.start({ ...instance, boot: 1 })
+    await agent.stop(stop)
+    await newVolumes().remove(volumeUuid)
+    assert.equal(agent.entries.get(uuid)?.record?.volume?.uuid, volumeUuid)
+    await scene.fetch(port, { rest: stopped })
+    assert.ok(newVolumes().waiting.has(volumeUuid))
+  })
 })
