@@ -1,6 +1,7 @@
 import type { NodeInstance } from '../../domain/host/api-protocol.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import type { HostAgent } from './host-agent.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
 import { permitOf } from '../instance/record.ts'
 import type { Move, MoveSource } from '../instance/record.ts'
 import { NotHeldError } from '../moves/transfers.ts'
@@ -47,17 +48,21 @@ export class GarbageSweep {
   async sweep({ wasLost = false } = {}): Promise<readonly string[]> {
     // The instances on this host are read before the API is asked. An instance that comes to this host in
     // the meantime may be missing from the API's answer, and must not be removed.
-    const here = [...this.#agent.entries.keys()]
+    const here = [...this.#agent.entries.values()].map((entry) => ({ entry, holdUuid: holdOf(entry) }))
     const listed = new Set((await this.#list()).map((instance) => instance.uuid))
     const removed: string[] = []
     const silent = new Set<string>()
-    for (const instanceUuid of here) {
+    for (const { entry, holdUuid } of here) {
+      const { instanceUuid } = entry
+      // It may even move away and back while the API says which host has a volume.
+      const isSame = (): boolean =>
+        this.#agent.entries.get(instanceUuid) === entry && holdOf(entry) === holdUuid
       const isListed = listed.has(instanceUuid)
       const isLost = wasLost && (!isListed || this.#sleepsAlone(instanceUuid))
       if (isListed) this.#missingSinceMs.delete(instanceUuid)
       const isGarbage = isLost || (!isListed && (await this.#isOld(instanceUuid)))
       if (isGarbage && !(await this.#mayStillCome(instanceUuid, silent))) {
-        if (!(await this.#letVolumeGo(instanceUuid))) continue
+        if (!isSame() || !(await this.#letVolumeGo(entry)) || !isSame()) continue
         this.#ports.log.info({ instance: instanceUuid, isListed }, 'an instance is removed from this host')
         await this.#agent.clear({ instanceUuid })
         this.#missingSinceMs.delete(instanceUuid)
@@ -72,14 +77,13 @@ export class GarbageSweep {
    * Overwrites the volume of an instance that moved away. False if nobody can say now whether it is this
    * host's: the instance is held on until then, so nothing uses the volume.
    */
-  async #letVolumeGo(instanceUuid: string): Promise<boolean> {
-    const entry = this.#agent.entries.get(instanceUuid)
+  async #letVolumeGo(entry: InstanceEntry): Promise<boolean> {
     try {
-      if (entry !== undefined) await this.#agent.moves.volumes.letGo(entry, { told: false })
+      await this.#agent.moves.volumes.letGo(entry, { told: false })
       return true
     } catch (error) {
       this.#ports.log.warn(
-        { instance: instanceUuid, err: error },
+        { instance: entry.instanceUuid, err: error },
         'a volume that moved away could not be overwritten yet',
       )
       return false
@@ -137,4 +141,8 @@ export class GarbageSweep {
     const changed = await this.#ports.store.changedAtMs(instanceUuid)
     return changed === undefined || nowMs - changed >= garbageAgeMs
   }
+}
+
+function holdOf({ record }: InstanceEntry): string | undefined {
+  return record?.move?.holdUuid
 }

@@ -49,8 +49,10 @@ export function heldSource(parts: {
     taken: async ({ instanceUuid, holdUuid }, address) => {
       const entry = heldFor(instanceUuid, address)
       // A start that waits here was ordered by the workflow, which knows better.
-      if (entry?.record?.move?.holdUuid !== holdUuid || entry.job !== undefined) return false
+      const isOver = (): boolean => entry?.record?.move?.holdUuid === holdUuid && entry.job === undefined
+      if (entry === undefined || !isOver()) return false
       await volumes.letGo(entry, { told: true })
+      if (heldFor(instanceUuid, address) !== entry || !isOver()) return false
       gone.add(instanceUuid)
       await clear(instanceUuid)
       ports.log.info({ instance: instanceUuid }, 'an instance has moved to another host')

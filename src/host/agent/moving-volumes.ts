@@ -72,7 +72,8 @@ export class MovingVolumes {
    * Called before an instance is cleared that is not this host's any more: overwrites the volume that moved
    * with it. `told` says whether its new host has told that it has both. If the row still names this host,
    * the volume stays. It also stays if there is no row, unless it was told: a database that was restored
-   * does not know younger volumes, and `roost admin doctor` lists what is left of such.
+   * does not know younger volumes, and `roost admin doctor` lists what is left of such. Nothing is done if
+   * the hold ended meanwhile, which the caller has to find out, too.
    */
   async letGo(entry: InstanceEntry, { told }: { readonly told: boolean }): Promise<void> {
     const volume = leavingVolume(entry)
@@ -80,7 +81,10 @@ export class MovingVolumes {
     const { launches, log } = this.#ports
     const { instanceUuid } = entry
     const about = { instance: instanceUuid, volume: volume.uuid }
+    const holdUuid = entry.record?.move?.holdUuid
     const place = await launches.placeOfVolume(volume.uuid)
+    // The API may be slow: the instance, and the only copy of the volume, may have moved back meanwhile.
+    if (this.#entries.get(instanceUuid) !== entry || entry.record?.move?.holdUuid !== holdUuid) return
     if (told && place === VolumePlace.Here)
       throw new Error(`the volume of instance ${instanceUuid} is on this host`)
     if (place === VolumePlace.Elsewhere || (told && place === VolumePlace.Nowhere)) {

@@ -130,6 +130,21 @@ export class MoveScene {
     this.new.placeOf?.set(this.volume.uuid, 'here')
   }
 
+  /** The new host has the instance asleep, and it moves back to the old one, whose it is from then on. */
+  async moveBack(): Promise<void> {
+    const order = { ...slept, ...this.#moved }
+    const held = await this.newLive.agent.moves.hold({ ...order, to: oldPlace })
+    assert.ok(held.held)
+    await this.oldLive.agent.moves.fetch({ ...order, from: { ...newPlace, port: held.port } })
+    this.old.specs.set(uuid, this.spec)
+    this.new.specs.delete(uuid)
+    if (this.volume !== undefined) {
+      this.old.placeOf?.set(this.volume.uuid, 'here')
+      this.new.placeOf?.set(this.volume.uuid, 'elsewhere')
+    }
+    await this.oldLive.agent.moves.take(instance)
+  }
+
   phases(): readonly (string | undefined)[] {
     return [this.#oldLive, this.#newLive].map((live) => live?.agent.entries.get(uuid)?.hostLease.phase)
   }

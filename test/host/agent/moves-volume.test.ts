@@ -257,6 +257,42 @@ describe('an instance that moves with its volume', function () {
     assert.equal(await contentAt('new'), precious)
   })
 
+  for (const late of ['the word of its new host', 'the sweep'] as const)
+    it(`is left alone by ${late} if it has moved back before the API answers`, async () => {
+      await fetched()
+      const from = recordOf(scene.newLive)?.move
+      assert.ok(from?.role === 'new')
+      scene.moveRow()
+      const { transfers } = scene.newLive.ports
+      assert.ok(transfers !== undefined)
+      const { tellTaken } = transfers
+      transfers.tellTaken = async () => await Promise.resolve()
+      await scene.newLive.agent.moves.take(instance)
+      const hold = { instanceUuid: uuid, holdUuid: from.holdUuid }
+      const { launches } = scene.oldLive.ports
+      const { placeOfVolume } = launches
+      const answer = Promise.withResolvers<'elsewhere'>()
+      const asked = Promise.withResolvers<undefined>()
+      launches.placeOfVolume = async () => {
+        launches.placeOfVolume = placeOfVolume
+        asked.resolve(undefined)
+        return await answer.promise
+      }
+      const tell = async () => await tellTaken(from.from, hold, AbortSignal.timeout(10_000))
+      const sweep = async () => await sweepOf(scene.oldLive).sweep({ wasLost: true })
+      const ends = late === 'the sweep' ? [sweep, tell] : [tell, sweep]
+      const ending = ends[0]!()
+      await asked.promise
+      await ends[1]!()
+      assert.deepEqual([complete(), scene.oldLive.agent.entries.size], [[false, true], 0])
+      await scene.moveBack()
+      assert.deepEqual([complete()[0], holders()[0], await contentAt('old')], [true, uuid, precious])
+      answer.resolve('elsewhere')
+      await ending
+      assert.deepEqual([complete()[0], holders()[0], await contentAt('old')], [true, uuid, precious])
+      assert.ok(recordOf(scene.oldLive) !== undefined)
+    })
+
   it('is overwritten at the word of its new host if it was deleted there meanwhile', async () => {
     await fetched()
     scene.moveRow()
