@@ -40,11 +40,15 @@ export function heldSource(parts: {
         return await readHeldCopy({ directory, record, holdUuid, launch, vmm, volume })
       })
     },
-    pathFor: async (instanceUuid, address, name) => {
+    fileFor: async (instanceUuid, address, name) => {
       const entry = heldFor(instanceUuid, address)
       if (entry === undefined) return undefined
-      if (name === volumeFileName) return (await volumes.fileOf(entry))?.path
-      return join(ports.store.directory(instanceUuid), name)
+      const holdUuid = entry.record?.move?.holdUuid
+      const isHeld = (): boolean =>
+        heldFor(instanceUuid, address) === entry && entry.record?.move?.holdUuid === holdUuid
+      const inDirectory = join(ports.store.directory(instanceUuid), name)
+      const path = name === volumeFileName ? (await volumes.fileOf(entry))?.path : inDirectory
+      return path === undefined ? undefined : { path, isHeld }
     },
     taken: async ({ instanceUuid, holdUuid }, address) => {
       const entry = heldFor(instanceUuid, address)

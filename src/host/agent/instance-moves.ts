@@ -3,7 +3,7 @@ import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { FetchResult, MoveActivities, MovedVolume } from '../../domain/instance/host-work.ts'
-import { Semaphore } from '../../primitives/semaphore.ts'
+import { FairSemaphore } from '../../primitives/fair-semaphore.ts'
 import type { BootEnd } from '../instance/boot-end.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
@@ -23,7 +23,7 @@ import type { InstanceRecord, Move } from '../instance/record.ts'
 import { RemovedHere } from '../instance/removed-here.ts'
 import type { HostLeases } from '../leases/host-leases.ts'
 import type { StandbyWork } from '../leases/standby-work.ts'
-import { transfersAtOnce } from '../moves/transfer-server.ts'
+import { transfersAtOnce, transfersPerHost } from '../moves/transfers.ts'
 import type { HeldSource, Transfers } from '../moves/transfers.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { AgentPorts } from './agent-ports.ts'
@@ -69,7 +69,7 @@ export class InstanceMoves {
   readonly #entry: (instanceUuid: string) => InstanceEntry
   readonly #clear: (instanceUuid: string) => Promise<void>
   readonly #fetches = new Map<string, FetchJob>()
-  readonly #transferTurns = new Semaphore(transfersAtOnce)
+  readonly #transferTurns = new FairSemaphore({ size: transfersAtOnce, perUser: transfersPerHost })
   /** Changes of who may fetch, so that the last one counts and one port serves all. */
   readonly #serving = new SerialQueue()
   /** The latest instances that moved away, so that nobody takes them for lost. */
@@ -145,7 +145,8 @@ export class InstanceMoves {
     })
     const controller = new AbortController()
     const { signal } = controller
-    const result = this.#transferTurns.run(async () => await fetching.run(input, signal), signal)
+    const { address } = input.from
+    const result = this.#transferTurns.run(address, signal, async () => await fetching.run(input, signal))
     const job = { input, controller, result }
     this.#fetches.set(input.instanceUuid, job)
     result.catch(() => undefined)

@@ -19,8 +19,13 @@ const silentBytes = 64 * 1024 * 1024
 
 const zeros = Buffer.alloc(stepBytes)
 
+/** A file that is read. */
+export interface ReadFile {
+  read(buffer: Buffer, offset: number, length: number, at: number): Promise<{ readonly bytesRead: number }>
+}
+
 /** The pieces of the first `bytes` of a file. Throws if it has less. */
-export async function* sparsePiecesOf(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
+export async function* sparsePiecesOf(file: ReadFile, bytes: number): AsyncGenerator<Buffer> {
   const buffer = Buffer.alloc(readBytes)
   let sentTo = 0
   for (let at = 0; at < bytes;) {
@@ -72,6 +77,11 @@ export class SparseWriter {
   /** Whether what has arrived ends with a whole piece. */
   get isWhole(): boolean {
     return this.#left === 0 && this.#head.length === 0
+  }
+
+  /** How far in the file the pieces are. */
+  get at(): number {
+    return this.#at
   }
 
   async write(arrived: Buffer): Promise<void> {

@@ -12,6 +12,7 @@ import type { MoveSource } from '../instance/record.ts'
 import { heldCopyMaxBytes, volumeFileName } from './held-copy.ts'
 import type { HeldCopy } from './held-copy.ts'
 import { SparseWriter, writeWithoutZeros } from './sparse-content.ts'
+import { TransferPace } from './transfer-pace.ts'
 import { checksumTrailer, transferIdleMs } from './transfer-server.ts'
 import { NotHeldError, shortened, TransferError, transferLimitMs } from './transfers.ts'
 import type { HoldName, TransferCount, WantedFile } from './transfers.ts'
@@ -36,14 +37,16 @@ interface Limited {
 export class TransferClient {
   readonly #address: string
   readonly #limitMs: (bytes: number) => number
+  readonly #paceMs: number | undefined
 
   /** `address` is the machine's own address in the mesh, by which the old host knows it. */
   constructor(
     address: string,
-    { limitMs = transferLimitMs }: { readonly limitMs?: typeof transferLimitMs } = {},
+    options: { readonly limitMs?: typeof transferLimitMs; readonly paceMs?: number } = {},
   ) {
     this.#address = address
-    this.#limitMs = limitMs
+    this.#limitMs = options.limitMs ?? transferLimitMs
+    this.#paceMs = options.paceMs
   }
 
   async copyOf(from: MoveSource, instanceUuid: string, signal: AbortSignal): Promise<HeldCopy> {
@@ -96,14 +99,15 @@ export class TransferClient {
       const arriving: Arriving = new Kind(target, bytes)
       const compressed = countBytes(compressedMaxBytes(bytes))
       const write = async (pieces: AsyncIterable<Buffer>): Promise<void> => await arriving.write(pieces)
+      using pace = new TransferPace(() => arriving.at, { paceMs: this.#paceMs })
+      const ends = AbortSignal.any([signal, pace.signal])
       try {
-        await pipeline(response, compressed.through, createZstdDecompress(), write, { signal })
+        await pipeline(response, compressed.through, createZstdDecompress(), write, { signal: ends })
       } catch (error) {
         signal.throwIfAborted()
         if (isOfDisk(error)) throw error
-        throw new TransferError(`${name} could not be read from ${nameOf(from)}: ${messageOf(error)}`, {
-          cause: error,
-        })
+        const why = messageOf(pace.signal.aborted ? pace.signal.reason : error)
+        throw new TransferError(`${name} could not be read from ${nameOf(from)}: ${why}`, { cause: error })
       }
       if (!arriving.isWhole() || arriving.checksum() !== response.trailers[checksumTrailer])
         throw new TransferError(`what arrived of ${name} is not what ${nameOf(from)} has`)
@@ -156,6 +160,8 @@ export class TransferClient {
 /** Writes what arrives to a file, and checks it on the way. */
 interface Arriving {
   write(pieces: AsyncIterable<Buffer>): Promise<void>
+  /** How far in the file it has come. */
+  readonly at: number
   /** Whether nothing is missing at the end. */
   isWhole(): boolean
   /** Of all that came over the wire, before it was compressed. */
@@ -186,6 +192,10 @@ class ArrivingFile implements Arriving {
     }
   }
 
+  get at(): number {
+    return this.#bytes
+  }
+
   isWhole(): boolean {
     return this.#bytes === this.#limit
   }
@@ -209,6 +219,10 @@ class ArrivingVolume implements Arriving {
       this.#hash.update(piece)
       await this.#writer.write(piece)
     }
+  }
+
+  get at(): number {
+    return this.#writer.at
   }
 
   isWhole(): boolean {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Hash } from 'node:crypto'
 import { once } from 'node:events'
 import { open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,15 +11,15 @@ import { constants, createZstdCompress } from 'node:zlib'
 import type { AgentLog } from '../agent/agent-ports.ts'
 import { isHeldFileName, volumeFileName } from './held-copy.ts'
 import { sparsePiecesOf } from './sparse-content.ts'
-import { transferLimitMs } from './transfers.ts'
+import type { ReadFile } from './sparse-content.ts'
+import { TransferPace } from './transfer-pace.ts'
+import { transfersAtOnce, transfersPerHost } from './transfers.ts'
 import type { HeldSource } from './transfers.ts'
 
 /** The trailer with the checksum of the content, which is known when all of it was read. */
 export const checksumTrailer = 'x-content-sha256'
 /** How long a connection may carry nothing. Both sides end it then. */
 export const transferIdleMs = 20_000
-/** How many files are sent at once. More would only share the processor and the wire; others ask again. */
-export const transfersAtOnce = 2
 /** Compression has to keep up with the wire. Level 1 does 400 MB/s and more per processor. */
 const compressionLevel = 1
 const pieceBytes = 1024 * 1024
@@ -50,18 +49,15 @@ interface Asked {
  */
 export class TransferServer {
   readonly #log: AgentLog
-  readonly #limitMs: (bytes: number) => number
+  readonly #paceMs: number | undefined
   #listening: Promise<Server> | undefined
   #isClosed = false
   #source: HeldSource | undefined
-  #sending = 0
+  readonly #sending = new Set<Asked>()
 
-  constructor(
-    log: AgentLog,
-    { limitMs = transferLimitMs }: { readonly limitMs?: typeof transferLimitMs } = {},
-  ) {
+  constructor(log: AgentLog, { paceMs }: { readonly paceMs?: number } = {}) {
     this.#log = log
-    this.#limitMs = limitMs
+    this.#paceMs = paceMs
   }
 
   /**
@@ -124,26 +120,37 @@ export class TransferServer {
     else response.writeHead(404).end()
   }
 
-  async #sendFile(
-    { source, instanceUuid, address, response }: Asked,
-    name: string,
-    bytes: number,
-  ): Promise<void> {
+  async #sendFile(asked: Asked, name: string, bytes: number): Promise<void> {
+    const { source, instanceUuid, address, response } = asked
     const isKnown = isHeldFileName(name) || name === volumeFileName
-    const path = isKnown ? await source.pathFor(instanceUuid, address, name) : undefined
-    if (path === undefined) return void response.writeHead(404).end()
-    if (this.#sending >= transfersAtOnce) return void response.writeHead(503).end()
-    this.#sending += 1
+    const held = isKnown ? await source.fileFor(instanceUuid, address, name) : undefined
+    if (held === undefined) return void response.writeHead(404).end()
+    if (!this.#hasTurn(address)) return void response.writeHead(503).end()
+    this.#sending.add(asked)
     try {
-      await using file = await open(path)
+      await using content = await open(held.path)
       response.writeHead(200, { trailer: checksumTrailer })
-      // The other host may ask for more than there is.
-      const limit = AbortSignal.timeout(this.#limitMs(Math.min(bytes, (await file.stat()).size)))
+      let readTo = 0
+      using pace = new TransferPace(() => readTo, { paceMs: this.#paceMs })
+      const file: ReadFile = {
+        read: async (buffer, offset, length, at) => {
+          const { bytesRead } = await content.read(buffer, offset, length, at)
+          if (!held.isHeld())
+            throw new Error(`the instance ${instanceUuid} is not held for ${address} any more`)
+          readTo = at + bytesRead
+          return { bytesRead }
+        },
+      }
       const pieces = name === volumeFileName ? sparsePiecesOf(file, bytes) : piecesOf(file, bytes)
-      await send(pieces, limit, response)
+      await send(pieces, pace.signal, response)
     } finally {
-      this.#sending -= 1
+      this.#sending.delete(asked)
     }
+  }
+
+  #hasTurn(address: string): boolean {
+    const same = [...this.#sending].filter((each) => each.address === address)
+    return this.#sending.size < transfersAtOnce && same.length < transfersPerHost
   }
 }
 
@@ -172,10 +179,11 @@ async function* hashed(pieces: AsyncIterable<Buffer>, hash: Hash): AsyncGenerato
   }
 }
 
-async function* piecesOf(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
+async function* piecesOf(file: ReadFile, bytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes;) {
     const length = Math.min(pieceBytes, bytes - at)
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at)
+    const buffer = Buffer.allocUnsafe(length)
+    const { bytesRead } = await file.read(buffer, 0, length, at)
     if (bytesRead === 0) return
     at += bytesRead
     yield buffer.subarray(0, bytesRead)

@@ -1,17 +1,20 @@
 import type { MoveSource } from '../instance/record.ts'
 import type { HeldCopy, HeldFile } from './held-copy.ts'
+import { slowestBytesPerMs } from './transfer-pace.ts'
 
 /**
- * How long one file may take, and the answer that tells the files: each counts with its bytes before they are
- * compressed. Both sides end it then, so a host that sends a byte now and then keeps no turn for long.
+ * How long the new host waits for one file, with the wait for a turn, and for the answer that tells the
+ * files: each counts with its bytes before they are compressed. `TransferPace` ends it earlier if it is slow.
  */
 export function transferLimitMs(bytes: number): number {
   return setUpMs + Math.ceil(bytes / slowestBytesPerMs)
 }
 
 const setUpMs = 60_000
-/** 1 MB/s. */
-const slowestBytesPerMs = 1_000
+/** How many files a host sends at once, and how many instances it fetches. More would only share the wire. */
+export const transfersAtOnce = 4
+/** How many of them with the same other host: one that is slow, or means to be, leaves turns for others. */
+export const transfersPerHost = 2
 
 /**
  * The port by which hosts fetch instances from each other. All calls between machines go through the mesh,
@@ -64,10 +67,19 @@ export interface TransferCount {
 export interface HeldSource {
   /** Undefined if the instance is not held for the machine with this address. */
   copyFor(instanceUuid: string, address: string): Promise<HeldCopy | undefined>
-  /** Where a file of the copy is. Undefined if it is not for that machine, or not there. */
-  pathFor(instanceUuid: string, address: string, name: string): Promise<string | undefined>
+  /** A file of the copy. Undefined if it is not for that machine, or not there. */
+  fileFor(instanceUuid: string, address: string, name: string): Promise<FileOfHold | undefined>
   /** False if that hold is not there for that machine. */
   taken(hold: HoldName, address: string): Promise<boolean>
+}
+
+export interface FileOfHold {
+  readonly path: string
+  /**
+   * False once that hold is over. What is read of the file then may have been written by the instance after
+   * it, and is for nobody else.
+   */
+  isHeld(): boolean
 }
 
 /** An instance could not be fetched. `message` is for people. */

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GarbageSweep } from '../../../src/host/agent/garbage-sweep.ts'
 import { TransferClient } from '../../../src/host/moves/transfer-client.ts'
+import type { HeldSource } from '../../../src/host/moves/transfers.ts'
 import { settleIn } from '../leases/gateway.ts'
 import { instance, MoveScene, newPlace, oldPlace, slept } from './move-scene.ts'
 import { otherUuid, uuid } from './machine.ts'
@@ -39,6 +40,29 @@ describe('a hold for a move', function () {
     assert.equal(scene.phases()[0], 'held')
     await client.tellTaken(from, { instanceUuid: uuid, holdUuid }, signal)
     await scene.oldHasNothing()
+  })
+
+  it('lets its files be read until it is over, and a later one does not make up for it', async () => {
+    await scene.asleep()
+    const { transfers } = scene.oldLive.ports
+    assert.ok(transfers !== undefined)
+    const { serve } = transfers
+    const sources: HeldSource[] = []
+    transfers.serve = async (source, to) => {
+      sources.push(source)
+      return await serve(source, to)
+    }
+    await scene.hold()
+    const fileNow = async () => await sources[0]?.fileFor(uuid, newPlace.address, 'snapshot/memory')
+    const first = await fileNow()
+    assert.equal(first?.isHeld(), true)
+    await scene.oldLive.agent.moves.release(instance)
+    assert.deepEqual([first.isHeld(), await fileNow()], [false, undefined])
+    await scene.hold()
+    const second = await fileNow()
+    assert.deepEqual([first.isHeld(), second?.isHeld()], [false, true])
+    await scene.oldLive.agent.clear(instance)
+    assert.equal(second?.isHeld(), false)
   })
 
   it('an order to stand by that is done already, without a hold, ends the hold at both hosts', async () => {

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LaunchSpec } from '../../../src/domain/host/api-protocol.ts'
 import { ImageError } from '../../../src/host/images/images.ts'
-import { TestGateway } from '../leases/gateway.ts'
-import { instance, MoveScene, oldPlace } from './move-scene.ts'
+import { seen, TestGateway } from '../leases/gateway.ts'
+import { instance, MoveScene, oldPlace, slept } from './move-scene.ts'
 import { uuid } from './machine.ts'
 
 const recordOf = ({ newLive }: MoveScene) => newLive.agent.entries.get(uuid)?.record
@@ -73,6 +73,29 @@ describe('an old host that lies to the new one', function () {
       await scene.remove()
       scene = await MoveScene.make()
     }
+  })
+
+  it('and never ends what it tells does not keep the new one from fetching from others', async () => {
+    const { agent, ports } = await scene.openNew()
+    const { transfers } = ports
+    assert.ok(transfers !== undefined)
+    const asked: string[] = []
+    transfers.copyOf = async ({ nodeId }, _, signal) => {
+      asked.push(nodeId)
+      return await new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('called off')), { once: true })
+      })
+    }
+    const uuids = [1, 2, 3, 4, 5].map((digit) => `00000000-0000-4000-8000-00000000010${digit}`)
+    const fetches = uuids.map(async (instanceUuid, index) => {
+      const from = index < 4 ? oldPlace : { nodeId: 'good', address: '127.0.0.9' }
+      await agent.moves.fetch({ ...slept, instanceUuid, from: { ...from, port: 1 } })
+    })
+    await seen('the good host is asked', () => asked.includes('good'))
+    assert.deepEqual(asked.toSorted(), ['good', 'old', 'old'])
+    const ended = Promise.allSettled(fetches)
+    await Promise.all(uuids.map(async (each) => await agent.moves.callOff(each)))
+    await ended
   })
 
   it('with many words gets few of them into failures and into why a memory does not fit', async () => {

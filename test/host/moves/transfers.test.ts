@@ -3,24 +3,24 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { createServer, get as httpGet } from 'node:http'
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { zstdCompressSync } from 'node:zlib'
-import { excessOf, heldFilesMax } from '../../../src/host/moves/held-copy.ts'
 import type { HeldCopy, HeldFile } from '../../../src/host/moves/held-copy.ts'
-import { fingerprint } from '../../../src/host/moves/root-disk.ts'
 import { TransferClient } from '../../../src/host/moves/transfer-client.ts'
-import { checksumTrailer, TransferServer, transfersAtOnce } from '../../../src/host/moves/transfer-server.ts'
-import { TransferError, transferLimitMs } from '../../../src/host/moves/transfers.ts'
+import { checksumTrailer, TransferServer } from '../../../src/host/moves/transfer-server.ts'
+import { TransferError, transferLimitMs, transfersPerHost } from '../../../src/host/moves/transfers.ts'
 import type { HeldSource } from '../../../src/host/moves/transfers.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000001'
 const oldAddress = '127.0.0.2'
 const newAddress = '127.0.0.3'
 const otherAddress = '127.0.0.4'
+/** Something is held for this machine, too. */
+const secondAddress = '127.0.0.5'
 const mebibyte = 1024 * 1024
 const never = new AbortController().signal
 const memory = 'snapshot/memory'
@@ -29,14 +29,17 @@ const quiet = { info: () => undefined, warn: () => undefined, error: () => undef
 describe('a transfer between two hosts', () => {
   let directory: string
   let taken = 0
+  let isHeld = true
   let server: TransferServer
   let from: { readonly nodeId: string; readonly address: string; readonly port: number }
   const copy = { version: 1, files: [] } as unknown as HeldCopy
 
   const source: HeldSource = {
     copyFor: async (_, address) => await Promise.resolve(address === newAddress ? copy : undefined),
-    pathFor: async (_, address, name) =>
-      await Promise.resolve(address === newAddress ? join(directory, 'old', name) : undefined),
+    fileFor: async (_, address, name) => {
+      if (address !== newAddress && address !== secondAddress) return undefined
+      return await Promise.resolve({ path: join(directory, 'old', name), isHeld: () => isHeld })
+    },
     taken: async (_, address) => {
       if (address === newAddress) taken += 1
       return await Promise.resolve(address === newAddress)
@@ -44,6 +47,7 @@ describe('a transfer between two hosts', () => {
   }
 
   beforeEach(async () => {
+    isHeld = true
     directory = await mkdtemp(join(tmpdir(), 'roost-transfer-'))
     await mkdir(join(directory, 'old', 'snapshot'), { recursive: true })
     server = new TransferServer(quiet)
@@ -60,6 +64,20 @@ describe('a transfer between two hosts', () => {
       { from: place, instanceUuid: uuid, file, path: target() },
       never,
     )
+
+  /** New hosts that ask for a file, and read no more of the answer than arrives by itself. */
+  async function readNothing(place: typeof from, file: HeldFile, count = 1): Promise<IncomingMessage[]> {
+    const path = `/instances/${uuid}/files/${encodeURIComponent(file.name)}?bytes=${file.bytes}`
+    const options = { host: place.address, port: place.port, path, localAddress: newAddress, agent: false }
+    return await Promise.all(
+      Array.from({ length: count }, async () => {
+        const asked = httpGet(options)
+        const [response] = (await once(asked, 'response')) as [IncomingMessage]
+        response.on('error', () => undefined).pause()
+        return response
+      }),
+    )
+  }
 
   /** An old host that does not keep to the rules. */
   async function lie(
@@ -257,26 +275,59 @@ describe('a transfer between two hosts', () => {
     }
   })
 
-  it('ends at the limit at the old host, too, which then sends to another one', async () => {
-    const slow = new TransferServer(quiet, { limitMs: () => 300 })
+  it('ends while the new host reads too little, and the old one then sends it something else', async () => {
+    const slow = new TransferServer(quiet, { paceMs: 300 })
     const place = { ...from, port: await slow.listen(source, oldAddress) }
     const content = randomBytes(24 * mebibyte)
     await writeFile(join(directory, 'old', memory), content)
-    const path = `/instances/${uuid}/files/${encodeURIComponent(memory)}?bytes=${content.length}`
-    const stuck = Array.from({ length: transfersAtOnce }, () => {
-      const options = { host: place.address, port: place.port, path, localAddress: newAddress, agent: false }
-      const asked = httpGet(options, (response) => void response.pause())
-      asked.on('error', () => undefined)
-      return asked
-    })
+    await readNothing(place, { name: memory, bytes: content.length }, transfersPerHost)
     const file = { name: memory, bytes: 1_000 }
     const wanted = { from: place, instanceUuid: uuid, file, path: target() }
-    await Promise.all(stuck.map(async (asked) => await once(asked, 'response')))
     const { bytes } = await new TransferClient(newAddress).fetchFile(wanted, AbortSignal.timeout(5_000))
     assert.equal(bytes, 1_000)
-    for (const asked of stuck) asked.destroy()
     await slow.close()
   })
+
+  it('ends while the old host sends too little, however long the whole file may take', async () => {
+    const drops = zstdCompressSync(randomBytes(1_000_000))
+    const liar = await lie((response) => {
+      response.writeHead(200, { trailer: checksumTrailer })
+      response.write(drops.subarray(0, 700_000))
+      let at = 700_000
+      const timer = setInterval(() => response.write(drops.subarray(at, (at += 10))), 20)
+      response.once('close', () => clearInterval(timer))
+    })
+    const file = { name: memory, bytes: 1_000_000 }
+    const wanted = { from: liar.place, instanceUuid: uuid, file, path: target() }
+    const fetching = new TransferClient(newAddress, { paceMs: 200 }).fetchFile(wanted, never)
+    await assert.rejects(fetching, /could not be read from host old: only \d+ bytes went over in 0.2 s/)
+    liar.server.closeAllConnections()
+    liar.server.close()
+  })
+
+  it('leaves turns to others while one machine takes all that it gets', async () => {
+    const content = randomBytes(24 * mebibyte)
+    await writeFile(join(directory, 'old', memory), content)
+    await readNothing(from, { name: memory, bytes: content.length }, transfersPerHost)
+    const file = { name: memory, bytes: 1_000 }
+    const wanted = { from, instanceUuid: uuid, file, path: target() }
+    const soon = AbortSignal.timeout(5_000)
+    assert.equal((await new TransferClient(secondAddress).fetchFile(wanted, soon)).bytes, 1_000)
+  })
+
+  for (const name of [memory, 'volume.img'])
+    it(`carries nothing that is read of ${name} once the hold is over`, async () => {
+      const content = randomBytes(24 * mebibyte)
+      await writeFile(join(directory, 'old', name), content)
+      const [response] = await readNothing(from, { name, bytes: content.length })
+      assert.ok(response !== undefined)
+      isHeld = false
+      let bytes = 0
+      response.on('data', (piece: Buffer) => (bytes += piece.length)).resume()
+      await new Promise((resolve) => response.once('close', resolve))
+      assert.equal(response.complete, false)
+      assert.ok(bytes < content.length, String(bytes))
+    })
 
   it('has a limit that grows with its bytes', () => {
     assert.deepEqual([transferLimitMs(0), transferLimitMs(60_000_000)], [60_000, 120_000])
@@ -314,7 +365,7 @@ describe('a transfer between two hosts', () => {
     await writeFile(join(directory, 'old', memory), content)
     const file = { name: memory, bytes: content.length }
     const client = new TransferClient(newAddress)
-    const paths = Array.from({ length: transfersAtOnce + 2 }, (_, index) => join(directory, String(index)))
+    const paths = Array.from({ length: transfersPerHost + 2 }, (_, index) => join(directory, String(index)))
     await Promise.all(
       paths.map(async (path) => await client.fetchFile({ from, instanceUuid: uuid, file, path }, never)),
     )
@@ -332,46 +383,5 @@ describe('a transfer between two hosts', () => {
     await assert.rejects(fetching, { name: 'AbortError' })
     liar.server.closeAllConnections()
     liar.server.close()
-  })
-})
-
-describe('what a host may tell of an instance that it holds', () => {
-  const spec = { memoryMb: 128 } as HeldCopy['spec']
-  const withFiles = (...files: HeldFile[]) => excessOf({ files, spec } as unknown as HeldCopy)
-  const segment = (index: number) => ({ name: `console/${String(index).padStart(16, '0')}.log`, bytes: 1 })
-
-  it('has bounds', () => {
-    assert.equal(withFiles(segment(1), { name: memory, bytes: 130 * mebibyte }), undefined)
-    assert.match(withFiles({ name: '../record.json', bytes: 1 }) ?? '', /never copied/)
-    assert.match(withFiles({ name: 'record.json', bytes: 1 }) ?? '', /never copied/)
-    assert.match(withFiles({ name: memory, bytes: 1024 * mebibyte }) ?? '', /at most/)
-    assert.match(withFiles({ name: 'usage.ring', bytes: 2 * mebibyte }) ?? '', /at most/)
-    assert.match(withFiles({ name: memory, bytes: -1 }) ?? '', /at most/)
-    assert.match(withFiles(segment(1), segment(1)) ?? '', /twice/)
-    const many = Array.from({ length: heldFilesMax + 1 }, (_, index) => segment(index))
-    assert.match(withFiles(...many) ?? '', /files/)
-  })
-})
-
-describe('the fingerprint of a root disk', () => {
-  it('differs with its size, its superblock and its tables', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'roost-disk-'))
-    const path = join(directory, 'rootfs')
-    const prints = new Set<string | undefined>()
-    const disk = randomBytes(mebibyte)
-    const of = async (content: Buffer) => {
-      await writeFile(path, content)
-      return await fingerprint({ kind: 'container', rootfsPath: path } as Parameters<typeof fingerprint>[0])
-    }
-    prints.add(await of(disk))
-    for (const at of [10, mebibyte - 10]) {
-      const other = Buffer.from(disk)
-      other[at] = (other[at] ?? 0) ^ 1
-      prints.add(await of(other))
-    }
-    prints.add(await of(disk.subarray(0, mebibyte - 1)))
-    assert.equal(prints.size, 4)
-    assert.ok(prints.has(await of(disk)))
-    await rm(directory, { recursive: true })
   })
 })
