@@ -18,12 +18,21 @@ export function networkConformance(
 ): void {
   let network: Network
   let again: () => Network
+  /** Those of the next agents. What one of them began goes on until it is closed. */
+  const successors: Network[] = []
 
   beforeEach(async () => {
-    ;({ network, again } = make())
+    const made = make()
+    network = made.network
+    again = () => {
+      const successor = made.again()
+      successors.push(successor)
+      return successor
+    }
     await network.open()
   })
   afterEach(async () => {
+    for (const successor of successors.splice(0)) await successor.close()
     await network.close()
   })
 
