@@ -19,7 +19,7 @@ const interruptedExitCode = 130
  * How long a run that decides may take. Whoever waits for it gives up after 90 minutes, set-up included, and
  * then nobody sees what it printed. So it ends by itself before, and says what it was at.
  */
-const decidingLimitMs = 70 * 60_000
+const decidingLimitMs = 76 * 60_000
 /**
  * Whether the groups' output has colours. Groups write to pipes, so they can not see whether the output goes
  * to a terminal.
