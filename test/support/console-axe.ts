@@ -7,6 +7,9 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** What axe finds. The content policy of the page permits no script of the test, so axe comes by DevTools. */
 export async function findings(page: Page): Promise<readonly string[]> {
+  // In the middle of a transition, colours are those of neither side.
+  await page.evaluate(`Promise.allSettled(
+    document.getAnimations().filter((one) => one instanceof CSSTransition).map(({ finished }) => finished))`)
   await page.evaluate(axe)
   const { found, checked } = (await page.evaluate(`axe.run().then(({ violations, passes }) => ({
     checked: passes.length,
