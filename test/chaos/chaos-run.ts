@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Dice } from '../sim/dice.ts'
-import { virtualMachinesByInstance } from '../support/processes.ts'
-import { hostNames } from './chaos-scene.ts'
+import { watchVirtualMachines } from '../support/virtual-machine-watch.ts'
 import type { ChaosScene } from './chaos-scene.ts'
 import { LedgerClient } from './client.ts'
 import { disturbanceNames, disturbances } from './disturbances.ts'
@@ -21,9 +20,6 @@ export interface ChaosOptions {
 }
 
 const calmMs = { least: 2_000, most: 8_000 }
-const lookPauseMs = 100
-/** A look may find the process of a VM that was just killed, until the kernel has removed it. */
-const looksInARow = 3
 
 /**
  * One run: traffic, operations and disturbances, and then the verdict. Throws what was promised and not
@@ -32,12 +28,10 @@ const looksInARow = 3
 export class ChaosRun {
   readonly #scene: ChaosScene
   readonly #options: ChaosOptions
-  readonly #broken: string[] = []
   readonly #happened = new Map<DisturbanceName, number>()
   #clients: readonly LedgerClient[] = []
   #sessions: readonly SessionClient[] = []
   #operator: Operator | undefined
-  #isOver = false
 
   constructor(scene: ChaosScene, options: ChaosOptions) {
     this.#scene = scene
@@ -59,7 +53,7 @@ export class ChaosRun {
     ]
     const operator = new Operator(this.#scene, fleet, say)
     this.#operator = operator
-    const watching = this.#watch()
+    const watch = watchVirtualMachines(...Object.values(this.#scene.dataDirs))
     try {
       // Each has dice of its own, so that the seed decides what each does, however long the others take.
       operator.begin(new Dice(seed + 1))
@@ -68,12 +62,11 @@ export class ChaosRun {
       say('nothing happens any more')
       await this.#settle(fleet, operator)
     } finally {
-      this.#isOver = true
-      await watching
+      await watch.close()
       await Promise.all([...this.#clients, ...this.#sessions].map(async (one) => await one.end()))
     }
+    watch.verify()
     const broken = [
-      ...this.#broken,
       ...operator.broken,
       ...this.#clients.flatMap(({ ledger }) => ledger.broken),
       ...this.#sessions.flatMap((one) => one.broken),
@@ -120,23 +113,5 @@ export class ChaosRun {
     await Promise.all(
       this.#clients.filter((one) => !isStopped(one)).map(async (client) => await client.verify()),
     )
-  }
-
-  /** Looks all the time whether an instance has two VMs, on one host or on two. */
-  async #watch(): Promise<void> {
-    const surplus = new Map<string, number>()
-    for (; !this.#isOver; await delay(lookPauseMs)) {
-      const places = new Map<string, string[]>()
-      for (const host of hostNames)
-        for (const [uuid, pids] of virtualMachinesByInstance(this.#scene.dataDirs[host]))
-          places.set(uuid, [...(places.get(uuid) ?? []), ...pids.map((pid) => `${pid} on ${host}`)])
-      for (const uuid of surplus.keys()) if ((places.get(uuid)?.length ?? 0) < 2) surplus.delete(uuid)
-      for (const [uuid, found] of places) {
-        if (found.length < 2) continue
-        const times = (surplus.get(uuid) ?? 0) + 1
-        surplus.set(uuid, times)
-        if (times === looksInARow) this.#broken.push(`${uuid} has two VMs: ${found.join(', ')}`)
-      }
-    }
   }
 }

@@ -23,6 +23,18 @@ const steppedForS = { least: 2, most: 15 }
 /** What happens to the machines. Each resolves when it is over, and says what it was. */
 export type Disturbance = (scene: ChaosScene, dice: Dice, say: (text: string) => void) => Promise<void>
 
+/** Says what is so, and lets it be so for a time that the dice decide. */
+async function forAWhile(
+  what: string,
+  seconds: { readonly least: number; readonly most: number },
+  dice: Dice,
+  say: (text: string) => void,
+): Promise<void> {
+  const forS = dice.between(seconds.least, seconds.most)
+  say(`${what} for ${forS.toFixed(0)} s`)
+  await delay(forS * 1_000)
+}
+
 export const disturbances = {
   'a part dies': async ({ stack }, dice, say) => {
     const part = dice.pick(mortalParts)
@@ -58,19 +70,15 @@ export const disturbances = {
 
   'a link is slow': async ({ machines }, dice, say) => {
     const host = dice.pick(furtherHosts)
-    const forS = dice.between(slowForS.least, slowForS.most)
-    say(`the link of ${host} is slow for ${forS.toFixed(0)} s`)
     machines[host].slowWire()
-    await delay(forS * 1_000)
+    await forAWhile(`the link of ${host} is slow`, slowForS, dice, say)
     machines[host].mendWire()
   },
 
   'a disk is full': async ({ machines }, dice, say) => {
     const host = dice.pick(furtherHosts)
-    const forS = dice.between(fullForS.least, fullForS.most)
-    say(`the disk of ${host} is full for ${forS.toFixed(0)} s`)
     machines[host].fillDisk()
-    await delay(forS * 1_000)
+    await forAWhile(`the disk of ${host} is full`, fullForS, dice, say)
     machines[host].freeDisk()
   },
 
@@ -86,11 +94,9 @@ export const disturbances = {
 
   'a service is away': async ({ stack }, dice, say) => {
     const part = dice.pick(services)
-    const forS = dice.between(awayForS.least, awayForS.most)
-    say(`${part} is away for ${forS.toFixed(0)} s`)
     const halted = stopFamily(stack.pidOf(part))
     try {
-      await delay(forS * 1_000)
+      await forAWhile(`${part} is away`, awayForS, dice, say)
     } finally {
       signalAll(halted, 'SIGCONT')
     }

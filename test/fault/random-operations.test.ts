@@ -11,8 +11,8 @@ import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
 import { addMember, cold, kept } from './fleet.ts'
 import type { Member } from './fleet.ts'
-import { watchVirtualMachines } from './virtual-machine-watch.ts'
-import type { VirtualMachineWatch } from './virtual-machine-watch.ts'
+import { watchVirtualMachines } from '../support/virtual-machine-watch.ts'
+import type { VirtualMachineWatch } from '../support/virtual-machine-watch.ts'
 
 /**
  * `ROOST_FAULT_SECONDS` sets how long the run lasts. `ROOST_FAULT_SEED` repeats a run, as far as the timing

@@ -8,8 +8,8 @@ import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { addMember, askInTurns, cold, kept, openLines, talk, verifyMembers } from './fleet.ts'
 import type { LineClient, Member } from './fleet.ts'
-import { watchVirtualMachines } from './virtual-machine-watch.ts'
-import type { VirtualMachineWatch } from './virtual-machine-watch.ts'
+import { watchVirtualMachines } from '../support/virtual-machine-watch.ts'
+import type { VirtualMachineWatch } from '../support/virtual-machine-watch.ts'
 
 const parts = ['gateway', 'agent', 'worker', 'api', 'postgres', 'temporal'] as const
 /** Longer than an instance takes to wake and to sleep again. */

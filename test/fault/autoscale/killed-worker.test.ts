@@ -20,8 +20,8 @@ import type { StackInside } from '../../support/stack-inside.ts'
 import type { Stack } from '../../support/stack.ts'
 import { beginLoad, endLoads } from '../../support/steady-load.ts'
 import { until } from '../../support/until.ts'
-import { watchVirtualMachines } from '../virtual-machine-watch.ts'
-import type { VirtualMachineWatch } from '../virtual-machine-watch.ts'
+import { watchVirtualMachines } from '../../support/virtual-machine-watch.ts'
+import type { VirtualMachineWatch } from '../../support/virtual-machine-watch.ts'
 import { readRows } from '../../support/rows.ts'
 
 const limitMs = 90_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { virtualMachinesByInstance } from '../support/processes.ts'
+import { virtualMachinesByInstance } from './processes.ts'
 
 const pollMs = 60
 /**
@@ -18,12 +18,13 @@ export interface VirtualMachineWatch {
   close(): Promise<void>
 }
 
-export function watchVirtualMachines(dataDir: string): VirtualMachineWatch {
+/** Watches the VMs of one or more hosts, each by its data directory. */
+export function watchVirtualMachines(...dataDirs: readonly string[]): VirtualMachineWatch {
   const surplus = new Map<string, number>()
   const found: string[] = []
   let closing = false
   const look = (): void => {
-    const machines = virtualMachinesByInstance(dataDir)
+    const machines = machinesOf(dataDirs)
     for (const uuid of surplus.keys()) if ((machines.get(uuid)?.length ?? 0) < 2) surplus.delete(uuid)
     for (const [uuid, pids] of machines) {
       if (pids.length < 2) continue
@@ -47,4 +48,13 @@ export function watchVirtualMachines(dataDir: string): VirtualMachineWatch {
       await watching
     },
   }
+}
+
+/** The process numbers of the VMs of every instance, on all hosts together. */
+function machinesOf(dataDirs: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const all = new Map<string, readonly number[]>()
+  for (const dataDir of dataDirs)
+    for (const [uuid, pids] of virtualMachinesByInstance(dataDir))
+      all.set(uuid, [...(all.get(uuid) ?? []), ...pids])
+  return all
 }
