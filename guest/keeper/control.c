@@ -6,6 +6,8 @@
  *   awake                    the guest shall stay awake after all; also if the agent that asked disconnects
  *   settle                   answered by `~ settled` once no earlier agent's suspension is under way
  *   term                     the keeper shall read the host's term again; answered by `~ term <deadline>`, see term.c
+ *   mirror                   see mirror.c; answered by `~ mirror begins <number>`, and then the VMM speaks NBD on this connection; or
+ *                            by `~ mirror refused <why>`
  *   suspend                  see suspend.c; answered by the event `suspended` or by `~ suspend failed <why>`
  * Lines that begin with `~` are not recorded. `~ disabled 0|1` is sent at most ten times a second. A new
  * agent gets the last `~ disabled 0|1`, and `~ stalled 0|1` of stall.c. Only the agent's user may enter the
@@ -84,6 +86,22 @@ static void welcome(void) {
   close(fd);
 }
 
+/* If the mirror begins, the VMM has the connection, and this process has it no more. */
+static void begin_mirror(struct client *client) {
+  char line[64];
+  const char *obstacle = suspend_under_way() ? "the VM is being suspended" : mirror_begin(client->fd);
+  if (obstacle != NULL) {
+    int length = snprintf(line, sizeof line, "~ mirror refused %s\n", obstacle);
+    tell(client, line, (size_t)length);
+    return;
+  }
+  int length = snprintf(line, sizeof line, "~ mirror begins %d\n", mirror_number());
+  send(client->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+  close(client->fd);
+  if (client == asker) asker = NULL;
+  memset(client, 0, sizeof *client);
+}
+
 static void obey(const char *line, void *from) {
   long long grace_ms;
   char cause[32];
@@ -100,6 +118,8 @@ static void obey(const char *line, void *from) {
     suspend_settle();
   } else if (strcmp(line, "term") == 0) {
     term_answer();
+  } else if (strcmp(line, "mirror") == 0) {
+    begin_mirror(from);
   } else if (strcmp(line, "suspend") == 0) {
     asker = from;
     suspend_begin();

@@ -257,6 +257,18 @@ void output_collect(void);
 /* The bytes of output so far. */
 long long output_received(void);
 
+/* mirror.c: copies the VM's volume to an agent while the VM runs. */
+void mirror_open(long volume_fd);
+/* Hands the connection of an agent to the VMM, which copies to it. Else says why not. */
+const char *mirror_begin(int fd);
+/* The number of the last one that began. */
+int mirror_number(void);
+/* The VM stands still: what is left goes over, and then the mirror ends. */
+void mirror_finish(void);
+bool mirror_under_way(void);
+/* Handles a line of the monitor. */
+void mirror_take(const char *line);
+
 /* suspend.c */
 void suspend_begin(void);
 void suspend_settle(void);

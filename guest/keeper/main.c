@@ -181,6 +181,7 @@ int main(int count, char **arguments) {
   jail_close_on_exec();
   int signal_fd = block_signals();
   stall_open(options.volume_fd);
+  mirror_open(options.volume_fd);
   if (!prepare()) return 1;
   if (term_is_over()) return end_before_start();
   if (!vm_start(&vm, &options)) return 1;

@@ -67,6 +67,7 @@ static void take_line(const char *line, void *context) {
   (void)context;
   suspend_take(line);
   stall_take(line);
+  mirror_take(line);
   if (strstr(line, "\"QMP\": {") != NULL && !greeted) {
     greeted = true;
     event("monitor");

@@ -1,12 +1,13 @@
 /*
  * Turns a running VM into a snapshot, or lets it run on if anything fails:
  *
- *   (runs) --asked--> DRAINING --quiet--> WRITING --completed--> (snapshot durable) --> suspended, VM killed
+ *   (runs) --asked--> DRAINING --quiet--> MIRRORING --> WRITING --completed--> (snapshot durable) --> suspended, VM killed
  *                        \------ failed, cancelled, late -----> RETURNING --> (runs)
  *
  * The agent has made `../snapshot.new`. The rename to `../snapshot` is the moment in which the VM becomes a
- * snapshot. Before the rename the VM may run on, after it never. The VM is stopped while it is DRAINING and
- * WRITING, and dies with this process.
+ * snapshot. Before the rename the VM may run on, after it never. The VM is stopped from DRAINING to WRITING,
+ * and dies with this process. It is MIRRORING until what is left of its volume has gone to the agent that
+ * follows it (mirror.c), and not at all if none does.
  *
  * The reason for DRAINING: output that the VMM still holds back would be in the snapshot, but the VMM would
  * also send it as soon as there is room. A round is a question to the VMM and its answer. The VM's state is
@@ -29,7 +30,7 @@
 /* The wait between two calls that make the kernel write to the disk what the snapshot has so far. */
 #define WRITE_BACK_MS 10
 
-static enum { RUNNING, DRAINING, WRITING, RETURNING, SUSPENDED } state;
+static enum { RUNNING, DRAINING, MIRRORING, WRITING, RETURNING, SUSPENDED } state;
 static int memory_fd = -1;
 static int quiet_rounds;
 static bool migrating, settle_asked;
@@ -38,6 +39,8 @@ static long long heard_bytes;
 static long long late_at_ms;
 static char reason[64];
 
+/* Whether the VM is stopped and may still go on. */
+static bool is_open(void) { return state == DRAINING || state == MIRRORING || state == WRITING; }
 bool suspend_under_way(void) { return state != RUNNING; }
 bool suspend_is_done(void) { return state == SUSPENDED; }
 
@@ -49,7 +52,7 @@ static void close_memory(void) {
 }
 
 static void go_back(const char *why) {
-  if (state != DRAINING && state != WRITING) return;
+  if (!is_open()) return;
   snprintf(reason, sizeof reason, "%s", why);
   state = RETURNING;
   close_memory();
@@ -112,7 +115,10 @@ static void take_drained(void) {
   quiet_rounds = received_bytes() == heard_bytes ? quiet_rounds + 1 : 0;
   heard_bytes = received_bytes();
   if (!guest_may_suspend()) go_back("the guest is ending");
-  else if (quiet_rounds > QUIET_ROUNDS) start_writing();
+  else if (quiet_rounds > QUIET_ROUNDS) {
+    mirror_finish();
+    state = MIRRORING;
+  }
   else machine_command("{\"execute\":\"query-status\",\"id\":\"drained\"}\n");
 }
 
@@ -170,7 +176,8 @@ void suspend_take(const char *line) {
 int suspend_wait_ms(void) { return state == WRITING ? WRITE_BACK_MS : state == RUNNING ? -1 : 1000; }
 
 void suspend_tick(void) {
-  if (state != DRAINING && state != WRITING) return;
+  if (!is_open()) return;
   if (now_ms() > late_at_ms) go_back("it took too long");
+  else if (state == MIRRORING && !mirror_under_way()) start_writing();
   else if (state == WRITING) sync_file_range(memory_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }

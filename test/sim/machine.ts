@@ -137,6 +137,7 @@ export class SimMachine {
       memory: () => undefined,
       checkMemory: () => undefined,
       exec: async () => await Promise.reject(new Error('no life runs programs')),
+      mirror: async () => await Promise.reject(new Error('no life has a volume to copy')),
       start: async (spec, signal) => await this.#start(spec, signal),
       shutdown: async ({ boot }, { graceMs }) => {
         await pause(0.2, 2)

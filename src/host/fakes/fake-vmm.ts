@@ -12,9 +12,11 @@ import { ExecRefused } from '../exec/exec-session.ts'
 import type { ExecRequest, ExecSession } from '../exec/exec-session.ts'
 import { checkRequest } from '../exec/guest-link.ts'
 import { ownKernelRefusal } from '../vmm/vm-exec.ts'
+import { FakeMirror } from './fake-mirror.ts'
 import { FakeVms, shutdownExit, statusOf } from './fake-vms.ts'
 import { MemoryLedger } from '../vmm/memory-ledger.ts'
 import type { MemoryReading } from '../vmm/vmm.ts'
+import type { MirrorTarget, VolumeMirror } from '../vmm/volume-mirror.ts'
 import {
   beginSnapshot,
   deleteSnapshot,
@@ -179,9 +181,11 @@ export class FakeVmm implements Vmm {
     if (this.#options.suspendMs !== undefined) await delay(this.#options.suspendMs)
     const vm = this.vms.find(name)
     if (fails || vm?.started === undefined || vm.exit !== undefined) {
+      vm?.mirror?.cancel()
       this.vms.wake(name)
       throw new VmmError('BootFailed', fails ? 'the suspend fails as asked' : 'there is no VM to suspend')
     }
+    const isMirrored = await vm.mirror?.finish()
     const { directory } = vm.spec
     const record = {
       schemaVersion: 1 as const,
@@ -192,8 +196,21 @@ export class FakeVmm implements Vmm {
     await deleteSnapshot(directory)
     await beginSnapshot(directory, record)
     await rename(newSnapshotDirectory(directory), snapshotDirectory(directory))
+    if (isMirrored === true) vm.mirror?.complete()
     this.vms.lose(name)
     return { snapshotUuid: record.uuid }
+  }
+
+  async mirror(name: VmName, target: MirrorTarget): Promise<VolumeMirror> {
+    const vm = this.vms.find(name)
+    const cannot = vm?.started === undefined || vm.exit !== undefined || vm.mirror !== undefined
+    if (cannot || vm.spec.volume === undefined)
+      throw new VmmError('BootFailed', 'the volume of the VM can not be copied while it runs')
+    const mirror = new FakeMirror(vm.spec.volume.path, target)
+    vm.mirror = mirror
+    this.#unlisten.push(() => mirror.cancel())
+    void mirror.over.then(() => delete vm.mirror)
+    return await Promise.resolve(mirror)
   }
 
   async dropSnapshot(directory: string): Promise<void> {

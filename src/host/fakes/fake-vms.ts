@@ -2,6 +2,7 @@ import { ExitCause } from '../../domain/instance/exit-report.ts'
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import { FakePrograms } from './fake-exec.ts'
+import type { FakeMirror } from './fake-mirror.ts'
 import type { VmName, VmSpec, VmStatus } from '../vmm/vmm.ts'
 
 /** The CPU use of an idle guest, in thousandths of a CPU. */
@@ -30,6 +31,8 @@ interface FakeVm {
   cpu: { readonly timeMs: number; readonly sinceMs: number; readonly millicores: number }
   /** What users run in the guest beside the application. */
   readonly programs: FakePrograms
+  /** What follows its volume. */
+  mirror?: FakeMirror
   timer?: NodeJS.Timeout
   socketTimer?: NodeJS.Timeout
 }
@@ -96,6 +99,7 @@ export class FakeVms {
     if (vm === undefined || vm.exit !== undefined) return
     clearTimers(vm)
     vm.programs.lose()
+    vm.mirror?.cancel()
     vm.exit = { boot: name.boot, applicationStarted: vm.started !== undefined, atMs: Date.now(), ...how }
     for (const listener of this.#listeners)
       listener({ instanceUuid: name.instanceUuid, boot: name.boot }, vm.exit)
@@ -169,6 +173,7 @@ export class FakeVms {
   lose(name: VmName): void {
     clearTimers(this.find(name))
     this.find(name)?.programs.lose()
+    this.find(name)?.mirror?.cancel()
     this.#vms.delete(keyOf(name))
   }
 

@@ -22,8 +22,6 @@ export class KeeperLink extends EventEmitter<{ text: [string]; word: [string]; c
     this.#socket = socket
     socket.setEncoding('utf8')
     socket.on('data', (chunk: string) => this.#receive(chunk))
-    // The end of the VM resets the connection. `close` follows, and the reset itself says nothing more.
-    socket.on('error', () => undefined)
     socket.once('close', () => this.emit('close'))
   }
 
@@ -49,11 +47,16 @@ export class KeeperLink extends EventEmitter<{ text: [string]; word: [string]; c
   }
 }
 
+export async function connectKeeper(directory: string): Promise<KeeperLink | undefined> {
+  const socket = await connectKeeperSocket(directory)
+  return socket && new KeeperLink(socket)
+}
+
 /**
  * Connects through a descriptor of the directory: a socket's path has room for about a hundred bytes, and
  * the path of a data directory may be longer.
  */
-export async function connectKeeper(directory: string): Promise<KeeperLink | undefined> {
+export async function connectKeeperSocket(directory: string): Promise<Socket | undefined> {
   let descriptor: number
   try {
     descriptor = openSync(directory, 'r')
@@ -67,12 +70,14 @@ export async function connectKeeper(directory: string): Promise<KeeperLink | und
   }
 }
 
-async function connectPath(path: string): Promise<KeeperLink | undefined> {
+async function connectPath(path: string): Promise<Socket | undefined> {
   const socket = connect({ path })
   return await new Promise((resolve) => {
     socket.once('connect', () => {
       socket.removeAllListeners('error')
-      resolve(new KeeperLink(socket))
+      // The end of the VM resets the connection. `close` follows, and the reset itself says nothing more.
+      socket.on('error', () => undefined)
+      resolve(socket)
     })
     socket.once('error', () => resolve(undefined))
   })

@@ -17,19 +17,21 @@ import type { TemplateStore } from './template-store.ts'
 import { UserWeights } from './user-weights.ts'
 import { findEvent, startSpans } from './vm-events.ts'
 import { tellSpans } from '../../primitives/spans.ts'
-import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
+import { deleteSnapshot, disposeSnapshot, returnSnapshot } from './snapshot-files.ts'
 import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
 import { snapshotFit } from './snapshot-fit.ts'
 import { startLimitsMs } from './start-limits.ts'
 import { killVm, spawnVm } from './vm-spawn.ts'
 import { bootAgainIfStill, unlessStill } from './still-guest.ts'
 import { processorTimeMs, progressOf, restOfBoot, usageOf } from './vm-usage.ts'
-import { askToSleep, awaitMark, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
+import { askToSleep, awaitMark, earlierSnapshot, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
 import { volumeComplaint } from './volume-complaint.ts'
 import { execIn } from './vm-exec.ts'
+import { VmMirrors } from './vm-mirror.ts'
 import { VmTerms } from './vm-terms.ts'
 import { VmmError } from './vmm.ts'
 import type { MemoryReading, SnapshotFit, Vmm, VmName, VmSpec, VmStatus, VmUsage } from './vmm.ts'
+import type { MirrorTarget, VolumeMirror } from './volume-mirror.ts'
 import { WaitingKeepers } from './waiting-keepers.ts'
 
 export interface QemuVmmOptions extends PlanContext {
@@ -65,6 +67,7 @@ export class QemuVmm implements Vmm {
   readonly #keepers: WaitingKeepers
   readonly #weights: UserWeights | undefined
   readonly #guestLinks = new GuestLinks()
+  readonly #mirrors = new VmMirrors()
   /** The VMs by instance. An ended VM stays here until it is forgotten. */
   readonly #vms = new Map<string, VmHandle>()
   readonly terms = new VmTerms(this.#vms)
@@ -94,9 +97,9 @@ export class QemuVmm implements Vmm {
       ...(options.groups === undefined ? {} : { groups: options.groups }),
     })
     this.#weights = options.groups && new UserWeights(options.groups, this.#vms, processors)
-    const perUser = Math.ceil(processors)
     // All users together may have half as many again, so that one user's boots do not block the others.
-    this.#boots = new FairSemaphore({ size: Math.ceil(1.5 * perUser), perUser, countsForMs: bootCountsForMs })
+    const [perUser, size] = [Math.ceil(processors), Math.ceil(1.5 * Math.ceil(processors))]
+    this.#boots = new FairSemaphore({ perUser, size, countsForMs: bootCountsForMs })
   }
 
   async start(spec: VmSpec, signal?: AbortSignal): Promise<StartReport> {
@@ -124,11 +127,14 @@ export class QemuVmm implements Vmm {
   /** If the VM became its snapshot in an earlier call, it is not in `#vms` any more. */
   async suspend(name: VmName): Promise<{ readonly snapshotUuid: string }> {
     const vm = this.#find(name)
-    if (vm === undefined) return { snapshotUuid: await this.#snapshotOf(name) }
-    if (vm.record.snapshotKey === undefined) throw new VmmError('BootFailed', 'the VM is of an old version')
-    const snapshotUuid = await suspendVm(vm, vm.record.snapshotKey)
+    if (vm === undefined) return await earlierSnapshot(this.#options.instancesDirectory, name)
+    const snapshotUuid = await this.#mirrors.bound(vm, async () => await suspendVm(vm))
     await this.#release(vm)
     return { snapshotUuid }
+  }
+
+  async mirror(name: VmName, target: MirrorTarget): Promise<VolumeMirror> {
+    return await this.#mirrors.begin(this.#find(name), target)
   }
 
   readonly dropSnapshot = deleteSnapshot
@@ -208,6 +214,7 @@ export class QemuVmm implements Vmm {
 
   async close(): Promise<void> {
     this.#guestLinks.close()
+    this.#mirrors.close()
     this.#weights?.stop()
     for (const vm of this.#vms.values()) vm.release()
     this.#vms.clear()
@@ -242,12 +249,6 @@ export class QemuVmm implements Vmm {
     if (group === undefined || groups === undefined) return
     const removal = groups.remove(group).finally(() => this.#disposals.delete(removal))
     this.#disposals.add(removal)
-  }
-
-  async #snapshotOf({ instanceUuid, boot }: VmName): Promise<string> {
-    const snapshot = await readSnapshot(path.join(this.#options.instancesDirectory, instanceUuid))
-    if (snapshot?.boot === boot) return snapshot.uuid
-    throw new VmmError('BootFailed', `there is no boot ${boot} of ${instanceUuid} to suspend`)
   }
 
   #find(name: VmName): VmHandle | undefined {
@@ -374,8 +375,7 @@ export class QemuVmm implements Vmm {
   }
 
   async #discard(vm: VmHandle): Promise<void> {
-    vm.removeAllListeners('listening')
-    vm.removeAllListeners('ended')
+    for (const news of ['listening', 'ended'] as const) vm.removeAllListeners(news)
     await killVm(vm, 'forced')
     await this.forget(vm.name)
   }

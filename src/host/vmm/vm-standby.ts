@@ -12,7 +12,7 @@ import {
   takeSnapshot,
 } from './snapshot-files.ts'
 import { VmmError } from './vmm.ts'
-import type { VmSpec } from './vmm.ts'
+import type { VmName, VmSpec } from './vmm.ts'
 
 /**
  * How long a guest may take to answer, which usually takes a millisecond. A guest that takes longer than
@@ -39,7 +39,9 @@ export async function askToSleep(vm: VmHandle): Promise<'ready' | 'disabled'> {
  * work. If this process dies meanwhile, the keeper completes the snapshot if it has got far enough, and else
  * lets the VM go on.
  */
-export async function suspendVm(vm: VmHandle, snapshotKey: string): Promise<string> {
+export async function suspendVm(vm: VmHandle): Promise<string> {
+  const { snapshotKey } = vm.record
+  if (snapshotKey === undefined) throw new VmmError('BootFailed', 'the VM is of an old version')
   const directory = path.dirname(vm.directory)
   const earlier = await settle(vm, directory)
   if (earlier !== undefined) return earlier
@@ -55,6 +57,16 @@ export async function suspendVm(vm: VmHandle, snapshotKey: string): Promise<stri
   if (vm.isSuspended) return uuid
   await abandonSnapshot(directory)
   throw new VmmError('BootFailed', `the VM could not be suspended: ${why ?? 'it ended'}`)
+}
+
+/** The snapshot that a VM became in an earlier call. */
+export async function earlierSnapshot(
+  instancesDirectory: string,
+  { instanceUuid, boot }: VmName,
+): Promise<{ readonly snapshotUuid: string }> {
+  const snapshot = await readSnapshot(path.join(instancesDirectory, instanceUuid))
+  if (snapshot?.boot === boot) return { snapshotUuid: snapshot.uuid }
+  throw new VmmError('BootFailed', `there is no boot ${boot} of ${instanceUuid} to suspend`)
 }
 
 /**

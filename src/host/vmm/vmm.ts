@@ -5,6 +5,7 @@ import type { PreparedImage } from '../images/images.ts'
 import type { Attachment } from '../network/network.ts'
 import type { HostMemory } from '../../domain/host/memory-room.ts'
 import type { HeldVolume } from '../volumes/volumes.ts'
+import type { MirrorTarget, VolumeMirror } from './volume-mirror.ts'
 
 /**
  * The port through which an agent runs virtual machines: at most one VM per instance, named by instance and
@@ -51,6 +52,13 @@ export interface Vmm {
    * `recover` does not find the VM.
    */
   suspend(vm: VmName): Promise<{ readonly snapshotUuid: string }>
+  /**
+   * Begins to copy the volume of a VM that runs, and follows what the VM writes to it. The VM does not wait
+   * for the target, except when it is suspended: then for what is left, and for a while at most. There is one
+   * mirror of a VM at a time. It ends with the VM, and with this object. Throws `VmmError` if there can be
+   * none.
+   */
+  mirror(vm: VmName, target: MirrorTarget): Promise<VolumeMirror>
   readonly snapshots: SnapshotFit
   /** Deletes the snapshot in an instance's directory, if there is one. */
   dropSnapshot(directory: string): Promise<void>

@@ -11,6 +11,7 @@ import { vmmConformance } from './conformance.ts'
 import { memoryConformance, memoryForTwo } from './memory-conformance.ts'
 import type { Behaviour, VmmWorld } from './scene.ts'
 import { execConformance } from './exec-conformance.ts'
+import { mirrorConformance } from './mirror-conformance.ts'
 import { standbyConformance } from './standby-conformance.ts'
 import { volumeConformance } from './volume-conformance.ts'
 import { until } from '../../support/until.ts'
@@ -51,6 +52,7 @@ describe('the fake VMM', () => {
   standbyConformance(makeWorld)
   execConformance(makeWorld)
   volumeConformance(makeWorld)
+  mirrorConformance(makeWorld)
   memoryConformance(async () => ({
     ...(await makeWorld()),
     open: () => new FakeVmm({ vms, memory: memoryForTwo }),

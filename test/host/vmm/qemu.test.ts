@@ -5,6 +5,7 @@ import { vmmConformance } from './conformance.ts'
 import type { Behaviour, VmmWorld } from './scene.ts'
 import { SmallDisk } from './small-disk.ts'
 import { execConformance } from './exec-conformance.ts'
+import { mirrorConformance } from './mirror-conformance.ts'
 import { standbyConformance } from './standby-conformance.ts'
 import { volumeConformance } from './volume-conformance.ts'
 import { makeVolume } from './volume-file.ts'
@@ -57,6 +58,7 @@ describe('the QEMU VMM', () => {
   standbyConformance(makeWorld)
   execConformance(makeWorld)
   volumeConformance(makeWorld)
+  mirrorConformance(makeWorld)
 })
 
 function scriptFor(behaviour: Behaviour): string {
