@@ -2,7 +2,8 @@ import type { ConfigurationVersion } from '../../src/domain/instance/configurati
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import { projectionOf } from '../../src/domain/instance/lifecycle-projection.ts'
-import type { Lifecycle, LifecycleEvent, LifecycleRules } from '../../src/domain/instance/lifecycle-state.ts'
+import type { LifecycleRules } from '../../src/domain/instance/lifecycle-rules.ts'
+import type { Lifecycle, LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
 import { noScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import type { World } from './world.ts'
 

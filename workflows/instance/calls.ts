@@ -1,7 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow'
 import type { ActivityOptions } from '@temporalio/workflow'
 import { HostFailure, StandByRefusal, finalHostFailures } from '../../src/domain/instance/host-work.ts'
-import type { HostActivities, MoveActivities } from '../../src/domain/instance/host-work.ts'
+import type { HostActivities, MoveActivities, MovedVolume, MovePlace } from '../../src/domain/instance/host-work.ts'
 import { HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
 import type { HostWork, MoveWork } from '../../src/domain/instance/lifecycle-effects.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
@@ -15,6 +15,8 @@ const longestStartMs = 900_000
 const longestRemoveMs = 120_000
 /** The longest time until an instance is held. The file system of its volume may be checked before. */
 const longestHoldMs = 360_000
+/** The longest time until a host offers a volume to another one. */
+const longestOfferMs = 60_000
 /** The longest transfer to another host: a memory of many gigabytes crosses the network between them. */
 const longestFetchMs = 3_600_000
 /**
@@ -56,6 +58,8 @@ const forOneMove = {
   maximumAttempts: 3,
   nonRetryableErrorTypes: [...finalHostFailures, unknownCall],
 }
+/** A copy of a volume has one attempt, because the move goes on without it. */
+const once = { maximumAttempts: 1 }
 /**
  * Work that ends something at a host is repeated until it succeeds. If the host does not know the instance,
  * there is nothing to end, and no repeat is needed.
@@ -64,6 +68,7 @@ const untilDone = { ...patiently, nonRetryableErrorTypes: [HostFailure.UnknownIn
 const untilReleased = { ...patiently, nonRetryableErrorTypes: [HostFailure.UnknownInstance, unknownCall] }
 
 const moveKinds: ReadonlySet<HostWorkKind> = new Set([
+  HostWorkKind.Copy,
   HostWorkKind.Hold,
   HostWorkKind.Fetch,
   HostWorkKind.Take,
@@ -101,6 +106,8 @@ export function instanceCalls({ instanceUuid, nodeId }: CalledInstance): WorkCal
           return change(work, at)
         case HostWorkKind.Remove:
           return remove(work, at)
+        case HostWorkKind.Copy:
+          return copy(work, instanceUuid)
         case HostWorkKind.Hold:
           return hold(work, at)
         case HostWorkKind.Fetch:
@@ -174,6 +181,30 @@ async function stop(work: WorkOf<'stop'>, at: HostAddress): Promise<readonly Lif
   return exit === undefined ? [absent] : [{ kind: EventKind.Exited, exit }, absent]
 }
 
+/**
+ * The old host offers the volume, and the new one copies it. A host that takes no call ends the copy, and not
+ * the move.
+ */
+async function copy(work: WorkOf<'copy'>, instanceUuid: string): Promise<readonly LifecycleEvent[]> {
+  const { atMs, runs: boot, from, to, volume } = work
+  const over = { kind: EventKind.Copied, atMs, boot } as const
+  const at = ({ nodeId }: MovePlace): HostAddress => ({ instanceUuid, nodeId, nodeAway: false })
+  const called = { instanceUuid, boot, volume }
+  let asked = from
+  try {
+    const old = hostFor(work, at(from), { startToCloseTimeout: longestOfferMs, retry: once })
+    const offer = await old.offerVolume({ ...called, to })
+    if (!offer.offered) return [{ ...over, why: notRunning }]
+    asked = to
+    const next = hostFor(work, at(to), { startToCloseTimeout: longestTransferMs(volume), retry: once })
+    await next.copyVolume({ ...called, from: { ...from, port: offer.port } })
+    return [over]
+  } catch (error) {
+    if (!isNodeAway(error)) throw error
+    return [{ ...over, why: takesNoWork(asked.nodeId) }]
+  }
+}
+
 async function hold(work: WorkOf<'hold'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
   const host = hostFor(work, at, { startToCloseTimeout: longestHoldMs, retry: forOneMove })
   const { atMs, held: boot, permit, to, volume } = work
@@ -196,8 +227,7 @@ async function hold(work: WorkOf<'hold'>, at: HostAddress): Promise<readonly Lif
  */
 async function fetch(work: WorkOf<'fetch'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
   const { atMs, held: boot, permit, from, volume } = work
-  const startToCloseTimeout = longestFetchMs + (volume?.sizeMb ?? 0) * longestFetchMsPerMb
-  const host = hostFor(work, at, { startToCloseTimeout, retry: forOneMove })
+  const host = hostFor(work, at, { startToCloseTimeout: longestTransferMs(volume), retry: forOneMove })
   const { instanceUuid } = at
   try {
     const slept = { boot, ...(permit !== undefined && { permit }), ...(volume && { volume }) }
@@ -208,7 +238,7 @@ async function fetch(work: WorkOf<'fetch'>, at: HostAddress): Promise<readonly L
     return [{ kind: EventKind.Fetched, atMs, ...without }]
   } catch (error) {
     if (!isNodeAway(error)) throw error
-    return [{ kind: EventKind.MoveFailed, atMs, why: `host ${at.nodeId} takes no work` }]
+    return [{ kind: EventKind.MoveFailed, atMs, why: takesNoWork(at.nodeId) }]
   }
 }
 
@@ -224,15 +254,27 @@ async function release(work: WorkOf<'release'>, at: HostAddress): Promise<readon
   return [{ kind: EventKind.Released, atMs: work.atMs }]
 }
 
+function longestTransferMs(volume: MovedVolume | undefined): number {
+  return longestFetchMs + (volume?.sizeMb ?? 0) * longestFetchMsPerMb
+}
+
+function takesNoWork(nodeId: string): string {
+  return `host ${nodeId} takes no work`
+}
+
+const notRunning = 'its VM did not run any more'
 const notHeld = 'it was woken before its host could hold it'
 const noVolumes = 'its new host has a version of Roost that moves no volumes'
 
-function hostFor(work: HostWork, at: HostAddress, options: ActivityOptions): HostActivities & MoveActivities {
-  const called = { ...nodeCallOptions(at, nameOfWork(work)), ...options }
-  return proxyActivities<HostActivities & MoveActivities>(called)
+type Host = HostActivities & Required<MoveActivities>
+
+function hostFor(work: HostWork, at: HostAddress, options: ActivityOptions): Host {
+  return proxyActivities<Host>({ ...nodeCallOptions(at, nameOfWork(work)), ...options })
 }
 
 export function nameOfWork(work: HostWork): string {
+  if (work.kind === HostWorkKind.Copy)
+    return `copy the volume of boot ${work.runs} for the move of ${work.atMs}`
   if (isOfMove(work)) return `${work.kind} it for the move of ${work.atMs}`
   if (work.kind === HostWorkKind.Remove) return 'remove'
   if (work.kind === HostWorkKind.StandBy) {
@@ -248,6 +290,10 @@ function eventOfFailure(work: HostWork, error: unknown): LifecycleEvent | undefi
   const isTry = work.kind === HostWorkKind.Hold || work.kind === HostWorkKind.Fetch
   if (isTry)
     return { kind: EventKind.MoveFailed, atMs: work.atMs, why: type === unknownCall ? tooOld : message }
+  if (work.kind === HostWorkKind.Copy) {
+    const { atMs, runs: boot } = work
+    return { kind: EventKind.Copied, atMs, boot, why: type === unknownCall ? copiesNothing : message }
+  }
   // A host of an earlier version holds nothing.
   if (work.kind === HostWorkKind.Release && type === unknownCall)
     return { kind: EventKind.Released, atMs: work.atMs }
@@ -261,6 +307,8 @@ function eventOfFailure(work: HostWork, error: unknown): LifecycleEvent | undefi
   return failure === HostFailure.UnknownInstance ? unknownTo[work.kind](work as never) : undefined
 }
 
+const copiesNothing =
+  'one of its hosts has a version of Roost that copies no volume while its instance runs'
 const tooOld = 'one of its hosts has a version of Roost that moves no instances'
 
 /**
@@ -286,5 +334,5 @@ const unknownTo = {
   [HostWorkKind.Take]: ({ atMs }) => ({ kind: EventKind.Taken, atMs }),
   [HostWorkKind.Release]: ({ atMs }) => ({ kind: EventKind.Released, atMs }),
 } satisfies {
-  readonly [K in Exclude<HostWorkKind, 'start' | 'hold' | 'fetch'>]: (work: WorkOf<K>) => LifecycleEvent
+  readonly [K in Exclude<HostWorkKind, 'start' | 'copy' | 'hold' | 'fetch'>]: (work: WorkOf<K>) => LifecycleEvent
 }

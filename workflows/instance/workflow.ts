@@ -1,4 +1,4 @@
-import { ApplicationFailure, continueAsNew, currentUpdateInfo, setHandler } from '@temporalio/workflow'
+import { ApplicationFailure, continueAsNew, currentUpdateInfo, patched, setHandler } from '@temporalio/workflow'
 import type { Asker } from '../../src/domain/event/asker.ts'
 import type { News } from '../../src/domain/event/news.ts'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
@@ -76,6 +76,11 @@ function define(
     nodeAway: carried?.nodeAway ?? false,
     placeOf: (life) => (life.placing === true ? nowhere : nodeOf(life)),
   })
+  const copier = createEntityWorker(loop, {
+    ...instanceCalls({ instanceUuid, nodeId: () => nodeOf(loop.life) }),
+    workOf: (life) => effectsOf(life).copyWork,
+    placeOf: nodeOf,
+  })
   const placement = createPlacement(loop, { instanceUuid, nodeOf })
   const recorder = createEntityRecorder(loop, {
     recorded: carried?.recorded ?? 0,
@@ -88,8 +93,8 @@ function define(
   return {
     // The call to the host and the write of the row begin in the same task. Recorded histories have them in
     // this order.
-    parts: [host, recorder, hiding, placement],
-    // `host.busy` does not count: a call to a host that never comes back may still be open.
+    parts: [host, copier, recorder, hiding, placement],
+    // `host` and `copier` do not count: a call to a host that never comes back may still be open.
     isOver: (life) => effectsOf(life).deleteRow && !recorder.busy && !hiding.busy && !placement.busy,
     nextRun: (life) =>
       continueAsNew<typeof instance>(settings, {
@@ -211,7 +216,9 @@ function receive(
         return { previousState: state, state, revision }
       const why = whyNoMove(life, { from, to, nodeId: nodeOf(life) })
       if (why !== undefined) throw ApplicationFailure.nonRetryable(why, message.moveRefusedFailure)
-      return answer({ kind: EventKind.Move, from, to, ...(volume && { volume }), ...askedBy(asker) })
+      const copies = volume !== undefined && patched(copiesVolumes) ? ({ copies: true } as const) : {}
+      const moved = { from, to, ...(volume && { volume }), ...copies }
+      return answer({ kind: EventKind.Move, ...moved, ...askedBy(asker) })
     },
     { description: 'Move to another host, with the memory if it has one' },
   )
@@ -223,6 +230,9 @@ function receive(
     description: 'What became of a boot, or how busy it is; may be repeated',
   })
 }
+
+/** The mark in histories with moves that copy the volume while the instance runs. Earlier moves do not. */
+const copiesVolumes = 'move-copies-volume'
 
 /** For people. Undefined: it may move. */
 function whyNoMove(

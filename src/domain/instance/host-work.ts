@@ -76,9 +76,34 @@ export interface HostActivities {
 /**
  * The work of two hosts by which an instance moves from one to the other, on the same task queues: the old
  * host holds it, the new host fetches it, the row names the new host, and the new host takes it. Nothing runs
- * meanwhile, and only the host that the row names ever starts it again.
+ * meanwhile, and only the host that the row names ever starts it again. Before the hold, the volume of an
+ * instance that runs is copied while it runs; the hold and the fetch are right without that, too.
  */
 export interface MoveActivities {
+  /**
+   * Offers the volume of an instance whose boot `boot` runs: the new host, and no other machine, may copy it,
+   * and follows what the VM writes. A repeat for the same host is harmless, and an offer to another host takes
+   * the place of this one. It ends with the VM, by `releaseInstance`, by a hold for another host, or if nobody
+   * copies for a while. Not `offered`: that boot does not run here. Fails if the instance has another volume.
+   */
+  offerVolume?(input: {
+    readonly instanceUuid: string
+    readonly boot: number
+    readonly to: MovePlace
+    readonly volume: MovedVolume
+  }): Promise<{ readonly offered: false } | { readonly offered: true; readonly port: number }>
+  /**
+   * Copies the volume that the old host offers. Returns when the copy has all that was written and follows
+   * what is written. Heartbeats. The hold that follows completes the copy: `fetchInstance` then finds the
+   * volume here, or fetches it as if there were no copy. If the copy can not be made or is called off, nothing
+   * is left of it but what the next fetch deletes.
+   */
+  copyVolume?(input: {
+    readonly instanceUuid: string
+    readonly boot: number
+    readonly from: MovePlace & { readonly port: number }
+    readonly volume: MovedVolume
+  }): Promise<void>
   /**
    * Holds an instance that sleeps with `permit`, or that is stopped (`permit` absent), because it moves to
    * the host `to`. From now on traffic waits and the permit is not used. The new host, and no other machine,
@@ -96,7 +121,10 @@ export interface MoveActivities {
     readonly to: MovePlace
     readonly volume?: MovedVolume
   }): Promise<{ readonly held: false } | { readonly held: true; readonly port: number }>
-  /** The instance does not move: it sleeps on here, and traffic that waits wakes it. */
+  /**
+   * The instance does not move: it sleeps on here, and traffic that waits wakes it. If it runs, an offer of
+   * its volume ends, and it runs on.
+   */
   releaseInstance(input: { readonly instanceUuid: string }): Promise<void>
   /**
    * Fetches what the old host, which holds the instance, keeps of it, and holds the instance here. Returns

@@ -1,8 +1,10 @@
 import type { InstanceProjection } from './projection.ts'
 import { InstanceState } from './state.ts'
-import { Deletion, MoveStep, unstarted } from './lifecycle-state.ts'
+import { unstarted } from './lifecycle-rules.ts'
+import type { LifecycleRules } from './lifecycle-rules.ts'
+import { Deletion, isWithHosts, MoveStep } from './lifecycle-state.ts'
 import { inStandby } from './lifecycle-standby.ts'
-import type { Lifecycle, LifecycleRules, Sleep } from './lifecycle-state.ts'
+import type { Lifecycle, Sleep } from './lifecycle-state.ts'
 import { maxSuspendDrainMs } from './lifecycle-suspend.ts'
 import { StartKind } from './start-report.ts'
 import type { StartReport } from './start-report.ts'
@@ -60,9 +62,8 @@ export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife
   const move = moveOf(rules, projection)
   if (state === InstanceState.Standby) return { ...inStandby(life, sleepOf(projection)), move }
   if (state === InstanceState.Stopped && move !== undefined) return { ...life, move }
-  return wasToGo(life)
-    ? { ...life, deletion: Deletion.Wanted }
-    : { ...life, permit: permitOf(life, projection) }
+  if (wasToGo(life)) return { ...life, deletion: Deletion.Wanted }
+  return { ...life, permit: permitOf(life, projection), offer: offerOf(life, projection) }
 }
 
 /** Standby that a user asked for and that did not come yet. How long its drain was to last is lost. */
@@ -75,10 +76,17 @@ function suspendOf({ suspended, startedAtMs = 1 }: InstanceProjection): Lifecycl
  * old one, which may hold it. Either way, only an instance that is down needs a word that it is free.
  */
 function moveOf({ nodeId }: LifecycleRules, { move }: InstanceProjection): Lifecycle['move'] {
-  if (move?.step === undefined || move.step === MoveStep.Wanted) return undefined
+  if (move?.step === undefined || !isWithHosts(move.step)) return undefined
   const { from, to, sinceMs } = move
   const step = nodeId === to.nodeId ? MoveStep.Take : MoveStep.Release
   return { from, to, step, sinceMs, atMs: sinceMs }
+}
+
+/** The host may offer the volume of an instance that runs, for a move that is over with its workflow. */
+function offerOf({ state }: Lifecycle, { boot, move }: InstanceProjection): Lifecycle['offer'] {
+  const isBefore = move?.step !== undefined && !isWithHosts(move.step)
+  const mayRun = state === InstanceState.Starting || state === InstanceState.Stopping
+  return isBefore && mayRun ? { atMs: move.sinceMs, boot } : undefined
 }
 
 function sleepOf(projection: InstanceProjection): Sleep {

@@ -18,6 +18,7 @@ export const HostWorkKind = {
   StandBy: 'stand-by',
   Drain: 'drain',
   Change: 'change',
+  Copy: 'copy',
   Hold: 'hold',
   Fetch: 'fetch',
   Take: 'take',
@@ -57,8 +58,16 @@ export type HostWork =
 /** All work but the steps of a move. */
 export type StayWork = Exclude<HostWork, MoveWork>
 
-/** `atMs` names the move. `held` is the boot that slept or ended; the `boot` of other work is asked for. */
+/** `atMs` names the move. `runs` is the boot whose volume is copied. `held` is the boot that slept or ended; the `boot` of other work is asked for. */
 export type MoveWork = { readonly atMs: number } & (
+  | {
+      /** Asked of both hosts: the old one offers the volume, and the new one copies it. */
+      readonly kind: typeof HostWorkKind.Copy
+      readonly runs: number
+      readonly from: MovePlace
+      readonly to: MovePlace
+      readonly volume: MovedVolume
+    }
   | {
       readonly kind: typeof HostWorkKind.Hold
       readonly held: number
@@ -86,6 +95,11 @@ export type MoveWork = { readonly atMs: number } & (
  */
 export interface Effects {
   readonly hostWork?: HostWork
+  /**
+   * Work that goes on beside all other: a volume is copied while its instance runs, or the old host is told
+   * that it need not offer it any more.
+   */
+  readonly copyWork?: MoveWork
   /** Present if another host has to be found. No work is asked of a host meanwhile. */
   readonly place?: true
   /** Present if the row is to name a new host. No work is asked of a host meanwhile. */
@@ -107,8 +121,10 @@ export function effectsOf(life: Lifecycle): Effects {
   const inRow = phase === Phase.Deleted || life.move?.step !== MoveStep.Row ? undefined : life.move
   const isPlaced = life.placing !== true
   const work = moveWorkOf(life) ?? hostWork
+  const copyWork = copyWorkOf(life)
   return {
     ...(isPlaced && inRow === undefined && work !== undefined && { hostWork: work }),
+    ...(copyWork !== undefined && { copyWork }),
     wakeAtMs,
     ...(!isPlaced && life.deletion === undefined && inRow === undefined && { place: true }),
     ...(inRow !== undefined && { moveRow: inRow }),
@@ -133,11 +149,21 @@ function moveWorkOf(life: Lifecycle): MoveWork | undefined {
     case MoveStep.Release:
       return { kind: HostWorkKind.Release, atMs }
     case MoveStep.Wanted:
+    case MoveStep.Copy:
     case MoveStep.Row:
       return undefined
     default:
       return move.step satisfies never
   }
+}
+
+function copyWorkOf({ move, offer }: Lifecycle): MoveWork | undefined {
+  if (offer === undefined) return undefined
+  const { atMs, boot: runs } = offer
+  if (move?.atMs !== atMs) return { kind: HostWorkKind.Release, atMs }
+  const { step, from, to, volume } = move
+  if (step !== MoveStep.Copy || volume === undefined) return undefined
+  return { kind: HostWorkKind.Copy, atMs, runs, from, to, volume }
 }
 
 const orders = {

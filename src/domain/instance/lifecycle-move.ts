@@ -1,6 +1,6 @@
 import { changeToTell } from './lifecycle-change.ts'
 import { maxFailureLength } from './lifecycle-moves.ts'
-import { EventKind, MoveStep, StartOrigin } from './lifecycle-state.ts'
+import { EventKind, isWithHosts, MoveStep, StartOrigin } from './lifecycle-state.ts'
 import type { EventOf, Lifecycle, LifecycleEvent, Move } from './lifecycle-state.ts'
 import { orderOf } from './lifecycle-standby.ts'
 import { moveOver } from './lifecycle-suspend.ts'
@@ -9,14 +9,23 @@ import { InstanceState, isDown } from './state.ts'
 /**
  * The move of an instance to another host, at an administrator's word. It moves while nothing of it runs:
  *
+ *   copy
+ *    ▲ │  copied, could not be copied, or its VM ended
+ *    │ ▼
  *   wanted ──────► hold ──► fetch ──► row ──► take ──► over
  *     ▲   it sleeps, │        │        │
  *     │   is stopped ├────────┴────────┴──► release ──► over, and told as failed
  *     └── it was woken before it was held
  *
  * - `wanted` waits until the instance runs, sleeps or is stopped, and no other order to its host is out. One
- *   that runs is ordered to stand by at once, and to be held as soon as it sleeps. It then counts as starting:
- *   it starts at the host that it has when the move is over, with its memory, as the permit's boot.
+ *   that runs is ordered to stand by, and to be held as soon as it sleeps. It then counts as starting: it
+ *   starts at the host that it has when the move is over, with its memory, as the permit's boot.
+ * - `copy` comes before that order if the instance runs and has a volume: the new host copies the volume and
+ *   follows what is written. All is as in `wanted` meanwhile: nothing waits for the copy, and the move may be
+ *   changed or taken back. One copy of a move that ends counts, with or without success: without one, the
+ *   pause of the instance is longer. If its VM ends before, a VM that runs later is copied anew.
+ * - What the old host offers for the copy ends with the VM, or when the instance is held. If the move ends
+ *   before that, the old host is told, and no other move begins until it has answered.
  * - A start by hand during the move is such a start, too. Traffic waits by itself.
  * - While the instance is held, nothing is asked of its hosts but the move, and what is told of a later boot
  *   is out of date: a held instance is started by nobody.
@@ -31,7 +40,7 @@ import { InstanceState, isDown } from './state.ts'
 
 export function wantMove(
   life: Lifecycle,
-  { to, from, volume, asker }: EventOf<typeof EventKind.Move>,
+  { to, from, volume, copies, asker }: EventOf<typeof EventKind.Move>,
   nowMs: number,
 ): Lifecycle {
   // An instance whose host is lost gets another one anyway.
@@ -39,14 +48,14 @@ export function wantMove(
   // The wish to move is taken back.
   if (from.nodeId === to.nodeId) return { ...life, move: undefined, moveFailure: undefined }
   const atMs = Math.floor(nowMs)
-  const more = { ...(volume && { volume }), ...(asker && { asker }) }
+  const more = { ...(volume && { volume, ...(copies && { copies }) }), ...(asker && { asker }) }
   const wanted: Move = { to, from, step: MoveStep.Wanted, atMs, sinceMs: atMs, ...more }
   return { ...life, move: wanted, moveFailure: undefined }
 }
 
 /** Whether a move has begun, so that it can not lead to another host any more. */
 export function isMoving({ move, order }: Lifecycle): boolean {
-  return move !== undefined && (move.step !== MoveStep.Wanted || order?.hold !== undefined)
+  return move !== undefined && (isWithHosts(move.step) || order?.hold !== undefined)
 }
 
 /** Whether the event is about a boot that the old host can not have started: it holds the instance. */
@@ -59,6 +68,18 @@ function bootOf(event: LifecycleEvent): number {
   if (event.kind === EventKind.Started) return event.report.boot
   if (event.kind === EventKind.Exited) return event.exit.boot
   return 'boot' in event ? event.boot : 0
+}
+
+/** The copy of the volume follows what the instance writes, or there is none. Either way it is to be held now. */
+export function copied(
+  life: Lifecycle,
+  { atMs, boot, why }: EventOf<typeof EventKind.Copied>,
+  nowMs: number,
+): Lifecycle {
+  const at = atStep(life, MoveStep.Copy, atMs)
+  if (at === undefined || life.offer?.boot !== boot) return life
+  const notCopied = why?.slice(0, maxFailureLength)
+  return withStep(life, { ...at, copies: undefined, notCopied }, MoveStep.Wanted, nowMs)
 }
 
 export function held(life: Lifecycle, { atMs, port }: EventOf<typeof EventKind.Held>, nowMs: number) {
@@ -104,11 +125,18 @@ function withoutMemory(life: Lifecycle, { withoutMemory: why }: Move): Lifecycle
   return { ...cold, failure: failure.slice(0, maxFailureLength), failureKind: undefined }
 }
 
-/** The new host has taken the instance, or the old one has released it. */
-export function moveEnded(
-  life: Lifecycle,
-  { atMs }: EventOf<typeof EventKind.Taken> | EventOf<typeof EventKind.Released>,
-): Lifecycle {
+/** The new host has taken the instance. */
+export function taken(life: Lifecycle, { atMs }: EventOf<typeof EventKind.Taken>): Lifecycle {
+  return moveEnded(life, atMs)
+}
+
+/** The old host has released the instance, or offers its volume no more. */
+export function released(life: Lifecycle, { atMs }: EventOf<typeof EventKind.Released>): Lifecycle {
+  const isOffer = life.offer?.atMs === atMs
+  return moveEnded(isOffer ? { ...life, offer: undefined } : life, atMs)
+}
+
+function moveEnded(life: Lifecycle, atMs: number): Lifecycle {
   const { move: present } = life
   const isLast = present?.step === MoveStep.Take || present?.step === MoveStep.Release
   return isLast && present.atMs === atMs ? { ...life, move: undefined } : life
@@ -132,6 +160,18 @@ export function moveFailed(
 
 /** Takes the move a step on, or ends it, according to what the event made of the instance. */
 export function moveOn(life: Lifecycle, event: LifecycleEvent, nowMs: number): Lifecycle {
+  return withoutOverOffer(stepOn(life, event, nowMs))
+}
+
+/** Only a host that has the instance, and does not hold it, needs to hear that its offer is over. */
+function withoutOverOffer(life: Lifecycle): Lifecycle {
+  const { offer, move: present, deletion, placing } = life
+  const isHeld = present !== undefined && isWithHosts(present.step)
+  const isOver = offer !== undefined && (isHeld || placing === true || deletion !== undefined)
+  return isOver ? { ...life, offer: undefined } : life
+}
+
+function stepOn(life: Lifecycle, event: LifecycleEvent, nowMs: number): Lifecycle {
   const { move: present, state, deletion, placing } = life
   if (present === undefined || present.step === MoveStep.Row) return life
   if (deletion !== undefined) return { ...life, move: undefined }
@@ -142,22 +182,38 @@ export function moveOn(life: Lifecycle, event: LifecycleEvent, nowMs: number): L
   if (event.kind === EventKind.Stop && isEnding)
     return moveOver(life, 'it was asked to stop before it had moved', nowMs)
   if (present.step === MoveStep.Wanted) return begun(life, present, nowMs)
+  if (present.step === MoveStep.Copy) return isCopying(life) ? life : notCopying(life, present, nowMs)
   if (isDown(state) || isHeldBack(life)) return life
   return { ...life, move: { ...present, step: MoveStep.Wanted, boot: undefined, permit: undefined } }
 }
 
 /** Whether its start waits for the move. A wake by traffic came before the hold, so the move waits for it. */
 export function isHeldBack({ state, startOrigin, move: present }: Lifecycle): boolean {
-  const isWithHosts = present !== undefined && present.step !== MoveStep.Wanted
-  return isWithHosts && state === InstanceState.Starting && startOrigin !== StartOrigin.Traffic
+  const isHeld = present !== undefined && isWithHosts(present.step)
+  return isHeld && state === InstanceState.Starting && startOrigin !== StartOrigin.Traffic
+}
+
+/** Whether the boot whose volume is copied runs on. */
+function isCopying({ state, boot, offer }: Lifecycle): boolean {
+  return state === InstanceState.Running && offer?.boot === boot
+}
+
+/** The VM whose volume was copied has ended, or is about to. If the instance runs again, it is copied anew. */
+function notCopying(life: Lifecycle, present: Move, nowMs: number): Lifecycle {
+  const wanted = { ...present, step: MoveStep.Wanted, sinceMs: Math.floor(nowMs) }
+  return begun({ ...life, move: wanted }, wanted, nowMs)
 }
 
 /** Begins the move if the instance is in a state to move from. */
 function begun(life: Lifecycle, present: Move, nowMs: number): Lifecycle {
-  const { state, boot, permit, order, retryAtMs, reopen, suspend, givenUp } = life
+  const { state, boot, permit, order, retryAtMs, reopen, suspend, givenUp, offer } = life
+  // The old host has to end what it offers for another move first: a late answer to that would end a hold.
+  if (offer !== undefined && offer.atMs !== present.atMs) return life
   if (order !== undefined || retryAtMs !== undefined) return life
   if (state === InstanceState.Running) {
     if (reopen === true || suspend !== undefined) return life
+    if (present.copies === true)
+      return withStep({ ...life, offer: { atMs: present.atMs, boot } }, present, MoveStep.Copy, nowMs)
     const { order: plain, permit: next } = orderOf(life, present.atMs)
     const { to, volume } = present
     const held = { ...plain, drainMs: 0, hold: to, ...(volume && { volume }) }

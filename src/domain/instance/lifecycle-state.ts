@@ -7,7 +7,6 @@ import type { RestartPolicy } from './restart-policy.ts'
 import type { StartReport } from './start-report.ts'
 import type { AskedStop, StopOutcome } from './stop-reason.ts'
 import { InstanceState } from './state.ts'
-import { mayStandBy } from '../standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 
 /** Who wanted the start that is under way, or the start that brought the instance up. */
@@ -29,6 +28,7 @@ export type Deletion = (typeof Deletion)[keyof typeof Deletion]
 /** How far a move to another host is. `lifecycle-move.ts` has the diagram. */
 export const MoveStep = {
   Wanted: 'wanted',
+  Copy: 'copy',
   Hold: 'hold',
   Fetch: 'fetch',
   Row: 'row',
@@ -36,6 +36,14 @@ export const MoveStep = {
   Release: 'release',
 } as const
 export type MoveStep = (typeof MoveStep)[keyof typeof MoveStep]
+
+/**
+ * Whether the instance is held, or was, so that it starts when the move is over. Before that, it runs, starts
+ * and stops as always, and the move may be changed or taken back.
+ */
+export function isWithHosts(step: MoveStep): boolean {
+  return step !== MoveStep.Wanted && step !== MoveStep.Copy
+}
 
 /** A move to another host. */
 export interface Move {
@@ -55,6 +63,13 @@ export interface Move {
   readonly port?: number
   /** The volume that moves with it. */
   readonly volume?: MovedVolume
+  /**
+   * Whether its volume is still to be copied while it runs. Absent: that was tried, or there is none, or the
+   * move began before that existed.
+   */
+  readonly copies?: true
+  /** Why its volume could not be copied while it ran, for people. */
+  readonly notCopied?: string
   /** Why its memory does not go with it. */
   readonly withoutMemory?: string
 }
@@ -171,6 +186,11 @@ export interface Lifecycle {
   readonly nodeId?: string
   /** The move to another host that is under way. */
   readonly move?: Move
+  /**
+   * The move and the boot for which the old host may offer its volume: from the order to copy it until the
+   * instance is held, or the host has ended the offer.
+   */
+  readonly offer?: { readonly atMs: number; readonly boot: number }
   /** Why the last move failed. Absent if it did not, or another one was asked for since. */
   readonly moveFailure?: {
     readonly from: MovePlace
@@ -240,6 +260,8 @@ export const EventKind = {
   Placed: 'placed',
   /** An administrator wants the instance on another host. */
   Move: 'move',
+  /** The new host follows what the boot writes to its volume, or can not copy it. */
+  Copied: 'copied',
   /** The old host holds the instance. */
   Held: 'held',
   /** The new host has fetched what the old one holds. */
@@ -248,7 +270,7 @@ export const EventKind = {
   Moved: 'moved',
   /** The new host has taken the instance. */
   Taken: 'taken',
-  /** The old host holds the instance no more, because it does not move. */
+  /** The old host holds the instance no more, and offers nothing of it, because it does not move. */
   Released: 'released',
   /** A step of the move can not be done. */
   MoveFailed: 'move-failed',
@@ -325,7 +347,16 @@ export type LifecycleEvent =
       readonly to: MovePlace
       /** The volume that it has. */
       readonly volume?: MovedVolume
+      /** Whether that may be copied while the instance runs. */
+      readonly copies?: true
       readonly asker?: Asker
+    }
+  | {
+      readonly kind: typeof EventKind.Copied
+      readonly atMs: number
+      readonly boot: number
+      /** Why it was not copied, for people. Absent: it was. */
+      readonly why?: string
     }
   | { readonly kind: typeof EventKind.Held; readonly atMs: number; readonly port: number }
   | {
@@ -361,39 +392,4 @@ export type Phase = (typeof Phase)[keyof typeof Phase]
 export function phaseOf(life: Lifecycle): Phase {
   if (life.deletion === Deletion.Done) return Phase.Deleted
   return life.deletion === Deletion.Wanted ? Phase.Deleting : life.state
-}
-
-/** The settings of an instance when its workflow begins. */
-export interface LifecycleRules {
-  readonly autostart: boolean
-  readonly deleteOnStop: boolean
-  readonly restartPolicy: RestartPolicy
-  readonly scaleToZero?: ScaleToZero
-  /** The host that its row names. */
-  readonly nodeId?: string
-  /** Who created the instance. */
-  readonly asker?: Asker
-  /** The version of these rules. Absent before the first change. */
-  readonly config?: ConfigurationVersion
-}
-
-/** The life before the first decision. Its revision is 0, as in the row when it is inserted. */
-export function unstarted(rules: LifecycleRules): Lifecycle {
-  const { scaleToZero, asker, config } = rules
-  return {
-    ...(config === undefined ? {} : { config: { ...config, hostVersion: 0 } }),
-    ...(asker === undefined ? {} : { asker }),
-    ...(scaleToZero !== undefined && mayStandBy(scaleToZero) ? { scaleToZero } : {}),
-    restartPolicy: rules.restartPolicy,
-    deleteOnStop: rules.deleteOnStop,
-    state: InstanceState.Stopped,
-    revision: 0,
-    boot: 0,
-    startOrigin: StartOrigin.User,
-    startTries: 0,
-    startCount: 0,
-    restartCount: 0,
-    restartAttempt: 0,
-    uptimeMs: 0,
-  }
 }

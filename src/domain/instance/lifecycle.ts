@@ -9,8 +9,10 @@ import * as move from './lifecycle-moves.ts'
 import * as standby from './lifecycle-standby.ts'
 import { suspend, unsuspend } from './lifecycle-suspend.ts'
 import { projectionOf } from './lifecycle-projection.ts'
-import { Deletion, EventKind, Phase, phaseOf, unstarted } from './lifecycle-state.ts'
-import type { EventOf, Lifecycle, LifecycleEvent, LifecycleRules } from './lifecycle-state.ts'
+import { unstarted } from './lifecycle-rules.ts'
+import type { LifecycleRules } from './lifecycle-rules.ts'
+import { Deletion, EventKind, Phase, phaseOf } from './lifecycle-state.ts'
+import type { EventOf, Lifecycle, LifecycleEvent } from './lifecycle-state.ts'
 import { StopOrigin } from './stop-reason.ts'
 import type { AskedStop } from './stop-reason.ts'
 
@@ -176,11 +178,12 @@ const inAnyState = {
   [EventKind.Placed]: loss.placed,
   [EventKind.Move]: (life, event, nowMs) =>
     life.retired === true ? Refusal.Deleted : moving.wantMove(life, event, nowMs),
+  [EventKind.Copied]: moving.copied,
   [EventKind.Held]: moving.held,
   [EventKind.Fetched]: moving.fetched,
   [EventKind.Moved]: moving.moved,
-  [EventKind.Taken]: moving.moveEnded,
-  [EventKind.Released]: moving.moveEnded,
+  [EventKind.Taken]: moving.taken,
+  [EventKind.Released]: moving.released,
   [EventKind.MoveFailed]: moving.moveFailed,
 } satisfies Partial<Row>
 
@@ -228,6 +231,7 @@ const gone = {
   [EventKind.HostLost]: ignore,
   [EventKind.Placed]: ignore,
   [EventKind.Move]: refuse,
+  [EventKind.Copied]: ignore,
   [EventKind.Held]: ignore,
   [EventKind.Fetched]: ignore,
   [EventKind.Moved]: ignore,

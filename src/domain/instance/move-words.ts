@@ -16,6 +16,7 @@ export function moveSentence({ from, to, step, sinceMs, failure }: InstanceMove)
 
 const wordsOf = {
   [MoveStep.Wanted]: 'it waits until the instance runs, sleeps or is stopped',
+  [MoveStep.Copy]: 'its volume is being copied to its new host while it runs',
   [MoveStep.Hold]: 'its old host begins to hold it',
   [MoveStep.Fetch]: 'what it has is fetched',
   [MoveStep.Row]: 'its new host is written down',

@@ -4,7 +4,7 @@ import type { EventFacts, News } from '../event/news.ts'
 import { UserEventKind } from '../event/user-event-kind.ts'
 import { howItEnded } from './ending.ts'
 import { isRenewal } from './lifecycle-change.ts'
-import { EventKind, MoveStep, StartOrigin } from './lifecycle-state.ts'
+import { EventKind, isWithHosts, StartOrigin } from './lifecycle-state.ts'
 import type { EventOf, Lifecycle, LifecycleEvent } from './lifecycle-state.ts'
 import { InstanceState } from './state.ts'
 import { StopBit } from './stop-reason.ts'
@@ -157,7 +157,7 @@ function hostIsLost({ nodeId, stays }: EventOf<typeof EventKind.HostLost>): stri
 }
 
 function whyStarting({ startOrigin, restartAttempt, move }: Lifecycle): string {
-  const isHeld = move !== undefined && move.step !== MoveStep.Wanted
+  const isHeld = move !== undefined && isWithHosts(move.step)
   if (isHeld && startOrigin === StartOrigin.Platform)
     return `it moves to host ${move.to.nodeId}, and starts again there`
   switch (startOrigin) {

@@ -1,7 +1,7 @@
 import { scaleToZeroOf } from '../../db/instance/row.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import { pendingProperties } from '../../domain/instance/change.ts'
-import { MoveStep } from '../../domain/instance/lifecycle-state.ts'
+import { isWithHosts } from '../../domain/instance/lifecycle-state.ts'
 import type { ExplainedInstance } from '../../domain/instance/explanation.ts'
 
 /** What is recorded about an instance, in the form that its explanation needs. */
@@ -29,5 +29,5 @@ export function factsOf(row: InstanceRow): ExplainedInstance {
 
 /** Whether a start waits for a move that is under way. */
 function isHeldToMove(move: InstanceRow['move']): boolean {
-  return move?.step !== undefined && move.step !== MoveStep.Wanted
+  return move?.step !== undefined && isWithHosts(move.step)
 }

@@ -5,12 +5,8 @@ import type { ExitReport } from '../../../src/domain/instance/exit-report.ts'
 import type { MovedVolume } from '../../../src/domain/instance/host-work.ts'
 import { decide, newLifecycle } from '../../../src/domain/instance/lifecycle.ts'
 import { EventKind } from '../../../src/domain/instance/lifecycle-state.ts'
-import type {
-  EventOf,
-  Lifecycle,
-  LifecycleEvent,
-  LifecycleRules,
-} from '../../../src/domain/instance/lifecycle-state.ts'
+import type { LifecycleRules } from '../../../src/domain/instance/lifecycle-rules.ts'
+import type { EventOf, Lifecycle, LifecycleEvent } from '../../../src/domain/instance/lifecycle-state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
 import { noScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
