@@ -1,7 +1,12 @@
 import { proxyActivities } from '@temporalio/workflow'
 import type { ActivityOptions } from '@temporalio/workflow'
 import { HostFailure, StandByRefusal, finalHostFailures } from '../../src/domain/instance/host-work.ts'
-import type { HostActivities, MoveActivities, MovedVolume, MovePlace } from '../../src/domain/instance/host-work.ts'
+import type {
+  HostActivities,
+  MoveActivities,
+  MovedVolume,
+  MovePlace,
+} from '../../src/domain/instance/host-work.ts'
 import { HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
 import type { HostWork, MoveWork } from '../../src/domain/instance/lifecycle-effects.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
@@ -307,8 +312,7 @@ function eventOfFailure(work: HostWork, error: unknown): LifecycleEvent | undefi
   return failure === HostFailure.UnknownInstance ? unknownTo[work.kind](work as never) : undefined
 }
 
-const copiesNothing =
-  'one of its hosts has a version of Roost that copies no volume while its instance runs'
+const copiesNothing = 'one of its hosts has a version of Roost that copies no volume while its instance runs'
 const tooOld = 'one of its hosts has a version of Roost that moves no instances'
 
 /**
@@ -334,5 +338,7 @@ const unknownTo = {
   [HostWorkKind.Take]: ({ atMs }) => ({ kind: EventKind.Taken, atMs }),
   [HostWorkKind.Release]: ({ atMs }) => ({ kind: EventKind.Released, atMs }),
 } satisfies {
-  readonly [K in Exclude<HostWorkKind, 'start' | 'copy' | 'hold' | 'fetch'>]: (work: WorkOf<K>) => LifecycleEvent
+  readonly [K in Exclude<HostWorkKind, 'start' | 'copy' | 'hold' | 'fetch'>]: (
+    work: WorkOf<K>,
+  ) => LifecycleEvent
 }

@@ -1,4 +1,10 @@
-import { ApplicationFailure, continueAsNew, currentUpdateInfo, patched, setHandler } from '@temporalio/workflow'
+import {
+  ApplicationFailure,
+  continueAsNew,
+  currentUpdateInfo,
+  patched,
+  setHandler,
+} from '@temporalio/workflow'
 import type { Asker } from '../../src/domain/event/asker.ts'
 import type { News } from '../../src/domain/event/news.ts'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'

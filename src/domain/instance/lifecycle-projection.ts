@@ -43,8 +43,8 @@ function moveOf({ move, moveFailure }: Lifecycle): InstanceProjection['move'] {
     return { from, to, sinceMs, failure, ...(move !== undefined && { step: move.step }) }
   }
   if (move === undefined) return undefined
-  const { from, to, step, sinceMs } = move
-  return { from, to, step, sinceMs }
+  const { from, to, step, sinceMs, notCopied } = move
+  return { from, to, step, sinceMs, ...(notCopied !== undefined && { notCopied }) }
 }
 
 /**

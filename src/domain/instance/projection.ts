@@ -63,6 +63,8 @@ export interface InstanceMove {
   readonly step?: MoveStep
   /** When this step began, or when the move failed. */
   readonly sinceMs: number
+  /** Why its volume could not be copied while it ran, for people. */
+  readonly notCopied?: string
   /** Why it failed, for people. */
   readonly failure?: string
 }

@@ -121,6 +121,19 @@ export const moveTo = (nodeId = 'h2', volume?: MovedVolume): LifecycleEvent => (
   to: movePlace(nodeId),
   ...(volume !== undefined && { volume }),
 })
+export const movedVolume: MovedVolume = { uuid: 'v', sizeMb: 64 }
+/** A move with a volume that may be copied while the instance runs. */
+export const copyTo = (nodeId = 'h2'): LifecycleEvent => ({
+  ...(moveTo(nodeId, movedVolume) as EventOf<typeof EventKind.Move>),
+  copies: true,
+})
+/** The volume of boot `boot` is copied, or is not and `why`. */
+export const copied = (atMs: number, boot = 1, why?: string): LifecycleEvent => ({
+  kind: EventKind.Copied,
+  atMs,
+  boot,
+  ...(why !== undefined && { why }),
+})
 export const held = (atMs: number): LifecycleEvent => ({ kind: EventKind.Held, atMs, port: 40_000 })
 export const fetched = (atMs: number, withoutMemory?: string): LifecycleEvent => ({
   kind: EventKind.Fetched,

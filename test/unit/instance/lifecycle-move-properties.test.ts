@@ -1,9 +1,15 @@
 import { strict as assert } from 'node:assert'
 import { decide } from '../../../src/domain/instance/lifecycle.ts'
 import { effectsOf, HostWorkKind } from '../../../src/domain/instance/lifecycle-effects.ts'
-import { EventKind, MoveStep, Phase, phaseOf } from '../../../src/domain/instance/lifecycle-state.ts'
+import {
+  EventKind,
+  isWithHosts,
+  MoveStep,
+  Phase,
+  phaseOf,
+} from '../../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent } from '../../../src/domain/instance/lifecycle-state.ts'
-import { absent, connectionsClosed, placed, slept, started, tick } from './lifecycle-life.ts'
+import { absent, connectionsClosed, placed, released, slept, started, tick } from './lifecycle-life.ts'
 import { answerTo, holds } from './lifecycle-stories.ts'
 
 describe('whatever happens to an instance that moves', () => {
@@ -17,6 +23,31 @@ describe('whatever happens to an instance that moves', () => {
       if (before.nodeId === after.nodeId) return
       assert.ok(before.move?.step === MoveStep.Row || before.placing === true)
       assert.equal(effectsOf(before).hostWork, undefined)
+    },
+  )
+
+  holds('a volume is copied while the boot that it was offered for runs, and at no other time', (step) => {
+    const { after: life } = step
+    const { copyWork, hostWork } = effectsOf(life)
+    if (copyWork?.kind === HostWorkKind.Copy)
+      assert.deepEqual([phaseOf(life), copyWork.runs], [Phase.Running, life.boot])
+    else assert.notEqual(life.move?.step, MoveStep.Copy)
+    const isForHold = hostWork?.kind === HostWorkKind.StandBy && hostWork.hold !== undefined
+    const isHeld = life.move !== undefined && isWithHosts(life.move.step)
+    // A late call would end the hold.
+    if (isForHold || isHeld) assert.equal(copyWork, undefined)
+  })
+
+  holds(
+    'what a host offers ends with the hold, or the host is asked to end it',
+    ({ before, event, after }) => {
+      const { copyWork, place, deleteRow } = effectsOf(after)
+      if (after.offer !== undefined)
+        return assert.ok(copyWork !== undefined || after.move?.atMs === after.offer.atMs, 'it is forgotten')
+      if (before.offer === undefined) return
+      const isHeld = after.move !== undefined && isWithHosts(after.move.step)
+      const isGone = place === true || deleteRow || phaseOf(after) === Phase.Deleting
+      assert.ok(isHeld || isGone || after.placing === true || event.kind === EventKind.Released)
     },
   )
 
@@ -36,9 +67,11 @@ describe('whatever happens to an instance that moves', () => {
 
 /** What brings an instance that moves on: the host or the row answers, or time passes. */
 function calmed(life: Lifecycle, isDone: boolean): LifecycleEvent {
-  const { hostWork, moveRow, place } = effectsOf(life)
+  const { hostWork, copyWork, moveRow, place } = effectsOf(life)
   if (place === true) return placed('h3')
   if (moveRow !== undefined) return answerTo(life, isDone)
+  if (copyWork?.kind === HostWorkKind.Release) return released(copyWork.atMs)
+  if (copyWork !== undefined) return answerTo(life, isDone)
   if (hostWork === undefined) return tick
   if (hostWork.kind === HostWorkKind.Start) return started(life.boot, 0)
   if (hostWork.kind === HostWorkKind.Stop) return absent(life.boot)

@@ -20,6 +20,7 @@ import {
   idle,
   moveFailed,
   moved,
+  movedVolume as volume,
   moveTo,
   onTraffic,
   released,
@@ -109,7 +110,6 @@ describe('an instance that moves to another host', () => {
   })
 
   it('is held, fetched and written with its volume, also if it never ran', () => {
-    const volume = { uuid: 'v', sizeMb: 64 }
     const ordered = after(running(), [5, moveTo('h2', volume)])
     assert.deepEqual([ordered.order?.hold, ordered.order?.volume], [h2, volume])
     const fresh = after(created(), [5, moveTo('h2', volume)])
@@ -125,7 +125,6 @@ describe('an instance that moves to another host', () => {
   })
 
   it('waits for its old host with a volume if that is lost before the row was written', () => {
-    const volume = { uuid: 'v', sizeMb: 64 }
     const fetching = after(asleep(), [2_000, moveTo('h2', volume)], [2_001, held(2_000)])
     const lost = after(fetching, [2_002, hostLost(true)])
     assert.deepEqual([effectsOf(lost).place, work(lost)?.kind], [undefined, 'fetch'])

@@ -7,6 +7,8 @@ import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
 import {
   absent,
   connectionsClosed,
+  copied,
+  copyTo,
   created,
   disabled,
   lost,
@@ -20,6 +22,7 @@ import {
   moved,
   moveFailed,
   moveTo,
+  movedVolume,
   onTraffic,
   placed,
   refused,
@@ -123,11 +126,12 @@ const ofPlace: fc.Arbitrary<Happening> = fc.oneof(
 
 /** A move is asked for, or the step that is under way gets its answer. */
 const ofMove: fc.Arbitrary<Happening> = fc.oneof(
-  fc.tuple(fc.constantFrom('h1', 'h2', 'h3'), fc.boolean()).map(
-    ([nodeId, hasVolume]): Happening =>
+  fc.tuple(fc.constantFrom('h1', 'h2', 'h3'), fc.constantFrom('none', 'kept', 'copied')).map(
+    ([nodeId, volume]): Happening =>
       () =>
-        moveTo(nodeId, hasVolume ? { uuid: 'v', sizeMb: 64 } : undefined),
+        volume === 'copied' ? copyTo(nodeId) : moveTo(nodeId, volume === 'kept' ? movedVolume : undefined),
   ),
+  fc.constant(({ offer }: Lifecycle): LifecycleEvent => released(offer?.atMs ?? 0)),
   fc.constantFrom(true, true, true, false).map(
     (isDone): Happening =>
       (life) =>
@@ -136,8 +140,9 @@ const ofMove: fc.Arbitrary<Happening> = fc.oneof(
 )
 
 /** The answer to the step of the move that is under way. Without a move it is that of a past one. */
-export function answerTo({ move }: Lifecycle, isDone: boolean): LifecycleEvent {
+export function answerTo({ move, boot }: Lifecycle, isDone: boolean): LifecycleEvent {
   const atMs = move?.atMs ?? 0
+  if (move?.step === MoveStep.Copy) return copied(atMs, boot, isDone ? undefined : 'no way')
   if (move?.step === MoveStep.Row && isDone) return moved(move.to.nodeId)
   if (move?.step === MoveStep.Release) return released(atMs)
   if (move?.step === MoveStep.Take) return taken(atMs)

@@ -37,6 +37,7 @@ const allSame: Row = {
   'host lost with its volume': 'same',
   placed: 'same',
   move: 'same',
+  copied: 'same',
   held: 'same',
   fetched: 'same',
   moved: 'same',
@@ -89,6 +90,26 @@ const heldInStandby = {
   lost: Phase.Standby,
   'move failed': Phase.Standby,
 } as const
+
+/** What an instance that runs does when no order to stand by is out. */
+const runs: Row = {
+  ...allSame,
+  move: Phase.Running,
+  ...whenLost(Phase.Starting),
+  ...changed(Phase.Running, Phase.Stopping),
+  ...anyStop(Phase.Stopping),
+  'stop with a drain': Phase.Draining,
+  'stop that retires': Phase.Draining,
+  suspend: Phase.Running,
+  delete: Phase.Deleting,
+  exited: Phase.Stopped,
+  'host halted': Phase.Starting,
+  idle: Phase.Running,
+  disabled: Phase.Running,
+  lost: Phase.Stopped,
+  // A workflow that was lost had given the order for this sleep.
+  slept: Phase.Standby,
+}
 
 /** The phase to which each event leads from each phase. `same` means that no field of the life changes. */
 const expected: Record<keyof typeof lives, Row> = {
@@ -183,24 +204,14 @@ const expected: Record<keyof typeof lives, Row> = {
     'permit exited': Phase.Stopped,
     'wake failed': Phase.Standby,
   },
-  [Phase.Running]: {
-    ...allSame,
-    move: Phase.Running,
-    ...whenLost(Phase.Starting),
-    ...changed(Phase.Running, Phase.Stopping),
-    ...anyStop(Phase.Stopping),
-    'stop with a drain': Phase.Draining,
-    'stop that retires': Phase.Draining,
-    suspend: Phase.Running,
-    delete: Phase.Deleting,
-    exited: Phase.Stopped,
-    'host halted': Phase.Starting,
-    idle: Phase.Running,
-    disabled: Phase.Running,
-    lost: Phase.Stopped,
-    // A workflow that was lost had given the order for this sleep.
-    slept: Phase.Standby,
+  [Phase.Running]: runs,
+  'running while its volume is copied': {
+    ...runs,
+    move: 'same',
+    copied: Phase.Running,
+    released: Phase.Running,
   },
+  'running with an offer that is over': { ...runs, released: Phase.Running },
   "running with a user's order out": {
     ...allSame,
     move: Phase.Running,
@@ -221,23 +232,11 @@ const expected: Record<keyof typeof lives, Row> = {
     slept: Phase.Standby,
   },
   'running with an order out': {
-    ...allSame,
-    move: Phase.Running,
-    ...whenLost(Phase.Starting),
-    ...changed(Phase.Running, Phase.Stopping),
-    ...anyStop(Phase.Stopping),
-    suspend: Phase.Running,
-    delete: Phase.Deleting,
-    exited: Phase.Stopped,
-    'host halted': Phase.Starting,
-    idle: Phase.Running,
+    ...runs,
     waking: Phase.Starting,
     'permit started': Phase.Running,
     'permit exited': Phase.Stopped,
     'wake failed': Phase.Running,
-    disabled: Phase.Running,
-    lost: Phase.Stopped,
-    slept: Phase.Standby,
     'standby refused': Phase.Running,
   },
   [Phase.Draining]: {
@@ -351,6 +350,8 @@ describe('what has to go on in each phase', () => {
       running: 'nothing',
       'running with an order out': 'stand-by',
       "running with a user's order out": 'stand-by',
+      'running while its volume is copied': 'nothing',
+      'running with an offer that is over': 'nothing',
       draining: 'drain',
       'draining and retired': 'drain',
       stopping: 'stop',
