@@ -13,7 +13,9 @@ import { orRefusal } from '../../src/db/refused.ts'
 import type { DrainPage } from '../../src/domain/host/drain.ts'
 import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
 import { MoveStep } from '../../src/domain/instance/lifecycle-state.ts'
+import { moveSentence } from '../../src/domain/instance/move-words.ts'
 import { MoveRefused } from '../../src/domain/instance/move-refused.ts'
+import type { InstanceMove } from '../../src/domain/instance/projection.ts'
 import type { HostLossDeps } from './host-deps.ts'
 
 /** How many instances move at a time, so that a drain does not take all of a machine's network and disk. */
@@ -81,6 +83,8 @@ async function tryToMove(deps: DrainDeps, row: InstanceRow, signal: AbortSignal)
   const { database, instances, refusalSentence } = deps
   const { failure: before, sinceMs = 0, to: last } = row.move ?? {}
   if (before !== undefined && Date.now() - sinceMs < tryAgainMs) return { why: before }
+  // Another host may be the best one by now, but a copy of its volume would begin anew for that.
+  if (row.move?.step !== undefined && row.move.step !== MoveStep.Wanted) return { why: stillMoving(row.move) }
   if (!(await isDraining(database, row.nodeId))) return {}
   const except = before === undefined ? undefined : last?.nodeId
   const choice = await orRefusal(async () => await hostToMoveTo(database, row, except))
@@ -102,6 +106,8 @@ async function outcomeOf(
   { row: { uuid, nodeId }, revision }: { readonly row: InstanceRow; readonly revision: number },
   signal: AbortSignal,
 ): Promise<Outcome> {
+  let wishedMs = 0
+  let why = 'it is still moving'
   for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += lookMs) {
     await pause(lookMs, signal)
     const now = await readMoveOf(database, uuid)
@@ -110,10 +116,14 @@ async function outcomeOf(
     // The workflow of the host has to look at it now.
     if (!now.isLive) return { why: 'its host does not answer' }
     if (now.revision < revision) continue
-    const { step, failure } = now.move ?? {}
-    if (step === undefined) return { why: failure ?? 'it was to stay' }
-    if (step === MoveStep.Wanted && waitedMs >= wishPatienceMs)
-      return { why: 'it has to start or to stop before it can move' }
+    if (now.move?.step === undefined) return { why: now.move?.failure ?? 'it was to stay' }
+    wishedMs = now.move.step === MoveStep.Wanted ? wishedMs + lookMs : 0
+    if (wishedMs > wishPatienceMs) return { why: 'it has to start or to stop before it can move' }
+    why = stillMoving(now.move)
   }
-  return { why: 'it is still moving' }
+  return { why }
+}
+
+function stillMoving(move: InstanceMove): string {
+  return moveSentence(move) ?? 'it is still moving'
 }

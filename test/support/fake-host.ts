@@ -17,7 +17,18 @@ import type { StartReport } from '../../src/domain/instance/start-report.ts'
 /** A call to the host. */
 export type HostCall = {
   readonly call:
-    'start' | 'stop' | 'remove' | 'stand-by' | 'drain' | 'change' | 'hold' | 'release' | 'fetch' | 'take'
+    | 'start'
+    | 'stop'
+    | 'remove'
+    | 'stand-by'
+    | 'drain'
+    | 'change'
+    | 'offer'
+    | 'copy'
+    | 'hold'
+    | 'release'
+    | 'fetch'
+    | 'take'
   readonly boot?: number
   readonly forced?: boolean
 }
@@ -47,6 +58,10 @@ export interface FakeHostOptions {
   readonly isEarlier?: boolean
   /** Whether it has one that moves instances, but no volumes, so that it leaves them behind. */
   readonly leavesVolumes?: boolean
+  /** Whether it has one that copies no volume while its instance runs, so that it does not know the calls. */
+  readonly copiesNothing?: boolean
+  /** Makes a copy of a volume wait for a promise. If that rejects, the copy fails. */
+  readonly copyGate?: () => Promise<void> | undefined
   /** Makes a fetch wait for a promise. */
   readonly fetchGate?: () => Promise<void> | undefined
   /** Fails an order to stand by. */
@@ -69,11 +84,15 @@ export class FakeHost {
   readonly #ends = new Map<number, ExitReport>()
   /** Whether the instance is held here, because it moves. */
   isHeld = false
+  /** Whether the volume is offered here, so that another host may copy it. */
+  isOffered = false
+  /** The boots whose copy the workflow called off. */
+  readonly copiesCalledOff: number[] = []
   /** The volumes that it was to fetch, or to hold for a move. */
   readonly volumes: MovedVolume[] = []
   /** The permit that was fetched, until the instance is taken. */
   #fetched: number | undefined
-  readonly activities: HostActivities & MoveActivities
+  readonly activities: HostActivities & Required<MoveActivities>
   readonly #options: FakeHostOptions
   readonly orders: StandByOrder[] = []
   /** The changes of the configuration of which the workflow told. */
@@ -107,6 +126,18 @@ export class FakeHost {
         this.calls.push({ call: 'drain', boot })
         await orCalledOff(this.#options.drainGate?.(boot), () => this.drainsCalledOff.push(boot))
       },
+      offerVolume: async ({ boot }) => {
+        this.calls.push({ call: 'offer', boot })
+        this.#requireKnown('offerVolume', this.#options.copiesNothing)
+        if (!this.running.has(boot)) return { offered: false }
+        this.isOffered = true
+        return { offered: true, port: 40_001 }
+      },
+      copyVolume: async ({ boot }) => {
+        this.calls.push({ call: 'copy', boot })
+        this.#requireKnown('copyVolume', this.#options.copiesNothing)
+        await orCalledOff(this.#options.copyGate?.(), () => this.copiesCalledOff.push(boot))
+      },
       holdInstance: async ({ boot, permit, volume }) => {
         if (volume !== undefined) this.volumes.push(volume)
         return this.#hold(boot, permit)
@@ -115,6 +146,7 @@ export class FakeHost {
         this.calls.push({ call: 'release' })
         this.#requireKnown('releaseInstance')
         this.isHeld = false
+        this.isOffered = false
       },
       fetchInstance: async (input) => this.#fetch(input),
       takeInstance: async () => {
@@ -145,8 +177,8 @@ export class FakeHost {
   }
 
   /** The failure of Temporal's worker for an activity that it does not have. */
-  #requireKnown(call: string): void {
-    if (this.#options.isEarlier !== true) return
+  #requireKnown(call: string, isUnknown = false): void {
+    if (this.#options.isEarlier !== true && !isUnknown) return
     const message = `Activity function ${call} is not registered on this Worker`
     throw ApplicationFailure.create({ type: 'NotFoundError', message })
   }
@@ -211,6 +243,7 @@ export class FakeHost {
     this.#sleeps.set(name, slept)
     this.permit = permit
     this.isHeld = order.hold !== undefined
+    this.isOffered = false
     await orCancelled(this.#options.standByAnswerGate?.(boot))
     return slept
   }

@@ -233,6 +233,7 @@ const expected: Record<keyof typeof lives, Row> = {
   },
   'running with an order out': {
     ...runs,
+    ...anyStop(Phase.Stopping),
     waking: Phase.Starting,
     'permit started': Phase.Running,
     'permit exited': Phase.Stopped,

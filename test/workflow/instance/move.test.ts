@@ -6,7 +6,7 @@ import { startDevServer } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
 import { instanceWorkflowId } from '../../../workflows/instance/messages.ts'
 import { beginWorld } from './world.ts'
-import type { World } from './world.ts'
+import type { World, WorldOptions } from './world.ts'
 
 const soon = { limitMs: 20_000 }
 
@@ -77,6 +77,96 @@ describe('an instance that moves to another host', () => {
     assert.equal(signal?.signalName, 'moved')
   })
 
+  const offered = async () => await until('the offer', () => world.host.isOffered, soon)
+  const says = async (text: RegExp) =>
+    await until(String(text), async () => text.test(await world.details()), soon)
+
+  it('has its volume copied while it runs, and sleeps only then', async () => {
+    const gate = Promise.withResolvers<void>()
+    world = await beginWorld(env, { other: { copyGate: () => gate.promise } })
+    await moveWithVolume()
+    await says(/- moves to host \S+-other: its volume is being copied to its new host while it runs, since /)
+    assert.deepEqual([world.row.record?.state, world.row.record?.move?.step], ['running', 'copy'])
+    gate.resolve()
+    await world.reaches((row) => row.boot === 2 && row.state === InstanceState.Running)
+    assert.deepEqual(calls(), [
+      ['start', 'offer', 'stand-by', 'hold'],
+      ['copy', 'fetch', 'start'],
+    ])
+    assert.deepEqual(world.otherHost.volumes, [volume])
+  })
+
+  const without = {
+    'the copy fails': {
+      options: {
+        other: { copyGate: () => Promise.reject(ApplicationFailure.create({ message: 'no room' })) },
+      },
+      why: /^no room$/,
+      copies: ['copy'],
+    },
+    'its old host has a version that copies nothing': {
+      options: { copiesNothing: true },
+      why: /^one of its hosts has a version of Roost that copies no volume/,
+      copies: [],
+    },
+    'its new host has a version that copies nothing': {
+      options: { other: { copiesNothing: true } },
+      why: /^one of its hosts has a version of Roost that copies no volume/,
+      copies: ['copy'],
+    },
+  } satisfies Record<string, { options: WorldOptions; why: RegExp; copies: readonly string[] }>
+  for (const [what, { options, why, copies }] of Object.entries(without)) {
+    it(`moves with a longer pause if ${what}`, async () => {
+      world = await beginWorld(env, options)
+      await moveWithVolume()
+      const told = await world.reaches(({ move }) => move?.notCopied !== undefined)
+      assert.match(told.move?.notCopied ?? '', why)
+      await world.reaches((row) => row.boot === 2 && row.state === InstanceState.Running)
+      assert.deepEqual(calls(), [
+        ['start', 'offer', 'stand-by', 'hold'],
+        [...copies, 'fetch', 'start'],
+      ])
+    })
+  }
+
+  it('does not wait for the copy at a new host that takes no work, and stays', async () => {
+    world = await beginWorld(env, { otherAway: true })
+    await moveWithVolume()
+    const told = await world.reaches(({ move }) => move?.notCopied !== undefined)
+    assert.equal(told.move?.notCopied, `host ${to().nodeId} takes no work`)
+    await world.reaches((row) => row.boot === 2 && row.state === InstanceState.Running)
+    assert.deepEqual([...world.host.running], [2])
+  })
+
+  it('runs on if its move is taken back during the copy: both hosts hear that the copy is over', async () => {
+    world = await beginWorld(env, { other: { copyGate: () => new Promise(() => undefined) } })
+    await moveWithVolume()
+    await offered()
+    await until('the copy', () => world.otherHost.calls.length > 0, soon)
+    await move('back', from())
+    await until('the end of the offer', () => !world.host.isOffered, soon)
+    await until('the end of the copy', () => world.otherHost.copiesCalledOff.length > 0, soon)
+    await until('its answer', async () => (await world.life()).offer === undefined, soon)
+    assert.deepEqual([(await world.life()).move, [...world.host.running]], [undefined, [1]])
+    assert.deepEqual(calls(), [['start', 'offer', 'release'], ['copy']])
+  })
+
+  it('does not wait for the copy if it falls asleep meanwhile', async () => {
+    world = await beginWorld(env, {
+      settings: { scaleToZero: { policy: 'on', cooldownMs: 300, stateful: true } },
+      other: { copyGate: () => new Promise(() => undefined) },
+    })
+    await moveWithVolume()
+    await until('the copy', () => world.otherHost.calls.length > 0, soon)
+    await world.tellsIdle(1)
+    const life = await isOver()
+    assert.deepEqual([life.state, life.nodeId], ['standby', to().nodeId])
+    assert.deepEqual(calls(), [
+      ['start', 'offer', 'stand-by', 'hold'],
+      ['copy', 'fetch', 'take'],
+    ])
+  })
+
   it('stays if the new host is of a version that leaves volumes behind', async () => {
     world = await beginWorld(env, { other: { leavesVolumes: true } })
     await sleeps()
@@ -100,8 +190,6 @@ describe('an instance that moves to another host', () => {
     const gate = Promise.withResolvers<void>()
     world = await beginWorld(env, { other: { fetchGate: () => gate.promise } })
     await move()
-    const says = async (text: RegExp) =>
-      await until(String(text), async () => text.test(await world.details()), soon)
     await says(/- moves to host \S+-other: what it has is fetched, since /)
     await assert.rejects(move('other', { nodeId: 'third', address: '10.64.32.1' }), {
       name: 'MoveRefused',
