@@ -3,6 +3,7 @@ import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import { until } from '../support/until.ts'
 import { createWorld } from '../workflow/instance/world.ts'
+import type { World } from '../workflow/instance/world.ts'
 import { storiesIn } from './story.ts'
 import type { Story } from './story.ts'
 
@@ -11,7 +12,18 @@ const stateful = { ...scaleToZero, stateful: true } as const
 const soon = { limitMs: 10_000 }
 const graceful = { force: false, drainTimeoutMs: 0 }
 
+const volume = { uuid: '00000000-0000-4000-8000-00000000000f', sizeMb: 64 }
+
 const story = storiesIn(createWorld)
+
+async function move({ control, settings }: World, nodeId: string, id: string): Promise<void> {
+  const from = { nodeId: settings.nodeId, address: '10.64.0.1' }
+  await control.move(settings, { from, to: { nodeId, address: '10.64.16.1' }, volume }, id)
+}
+
+async function moveAway(world: World, id: string): Promise<void> {
+  await move(world, world.otherHost.nodeId, id)
+}
 
 /** The lives of instances that are recorded. */
 export const instanceStories: Readonly<Record<string, Story>> = {
@@ -116,4 +128,30 @@ export const instanceStories: Readonly<Record<string, Story>> = {
     await world.control.retire(world.settings, 500, 'retire again')
     await world.gone
   }),
+  // These two were recorded when no volume was copied before its instance slept.
+  'moved-with-its-volume': story({}, async (world) => {
+    await world.reachesState(InstanceState.Running)
+    await moveAway(world, 'move')
+    await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
+  }),
+  'moving-with-its-volume': story(
+    { other: { fetchGate: () => new Promise(() => undefined) } },
+    async (world) => {
+      await world.reachesState(InstanceState.Running)
+      await moveAway(world, 'move')
+      await until('the fetch', () => world.otherHost.calls.some(({ call }) => call === 'fetch'), soon)
+    },
+  ),
+  'copied-and-moved': (env) => {
+    const gates = [new Promise<void>(() => undefined), Promise.resolve()]
+    return story({ other: { copyGate: () => gates.shift() } }, async (world) => {
+      await world.reachesState(InstanceState.Running)
+      await moveAway(world, 'taken back')
+      await until('the copy', () => world.otherHost.calls.some(({ call }) => call === 'copy'), soon)
+      await move(world, world.settings.nodeId, 'back')
+      await until('the end of the offer', async () => (await world.life()).offer === undefined, soon)
+      await moveAway(world, 'move')
+      await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
+    })(env)
+  },
 }
