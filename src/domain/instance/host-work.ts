@@ -96,7 +96,8 @@ export interface MoveActivities {
    * Copies the volume that the old host offers. Returns when the copy has all that was written and follows
    * what is written. Heartbeats. The hold that follows completes the copy: `fetchInstance` then finds the
    * volume here, or fetches it as if there were no copy. If the copy can not be made or is called off, nothing
-   * is left of it but what the next fetch deletes.
+   * is left of it but what the next fetch deletes. A fetch may come while the call-off of a copy is still on its
+   * way here, because the instance fell asleep: it calls the copy off itself.
    */
   copyVolume?(input: {
     readonly instanceUuid: string

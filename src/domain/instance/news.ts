@@ -36,7 +36,11 @@ function moveNews({ before, event, after }: Turn): readonly News[] {
   if (event.kind === EventKind.Moved && move !== undefined && after.nodeId !== before.nodeId) {
     const without =
       move.withoutMemory === undefined ? '' : `; its memory did not go with it, because ${move.withoutMemory}`
-    const why = `it moved from host ${move.from.nodeId} to host ${move.to.nodeId}, and keeps its address${without}`
+    const longer =
+      move.notCopied === undefined
+        ? ''
+        : `; its volume could not be copied while it ran, because ${move.notCopied}`
+    const why = `it moved from host ${move.from.nodeId} to host ${move.to.nodeId}, and keeps its address${without}${longer}`
     return [{ kind: UserEventKind.InstanceMoved, ...of, why }]
   }
   const { moveFailure: failed } = after

@@ -6,6 +6,7 @@ import { EventKind } from '../../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent } from '../../../src/domain/instance/lifecycle-state.ts'
 import { projectionOf } from '../../../src/domain/instance/lifecycle-projection.ts'
 import { newLifecycle } from '../../../src/domain/instance/lifecycle.ts'
+import { newsOf } from '../../../src/domain/instance/news.ts'
 import { moveSentence } from '../../../src/domain/instance/move-words.ts'
 import {
   after,
@@ -15,11 +16,13 @@ import {
   created,
   drainingStop,
   exited,
+  fetched,
   forcedStop,
   held,
   hostLost,
   idle,
   movedVolume as volume,
+  moved,
   moveTo,
   onTraffic,
   released,
@@ -64,6 +67,9 @@ describe('an instance that moves, and runs with a volume', () => {
     assert.match(moveSentence(projectionOf(ordered).move!) ?? '', /could not be copied .* because no room/)
     const held1 = after(ordered, [10, slept(1, 10, 'memory')], [11, held(5)])
     assert.match(moveSentence(projectionOf(held1).move!) ?? '', /what it has is fetched.*because no room/)
+    const writing = after(held1, [12, fetched(5)])
+    const [told] = newsOf(writing, moved(), after(writing, [13, moved()]))
+    assert.match(told?.why ?? '', /; its volume could not be copied while it ran, because no room$/)
     // The answer to a copy of an earlier boot, or of another move, is no answer to this one.
     for (const late of [copied(5, 2), copied(4)]) assert.equal(after(copying, [9, late]), copying)
   })
@@ -135,6 +141,11 @@ describe('an instance that moves, and runs with a volume', () => {
     const without = { ...moveTo(), copies: true } as LifecycleEvent
     assert.deepEqual(after(running(), [5, without]).order?.hold, h2)
     assert.equal(step(after(asleep(), [2_000, copyTo()])), 'hold')
+  })
+
+  it('is told of as moving in a step that only a later version knows', () => {
+    const later = { ...projectionOf(copying).move!, step: 'leap' as never }
+    assert.match(moveSentence(later) ?? '', /^it is moving from host h1 to host h2: it is under way, since /)
   })
 
   it('is offered no longer if its workflow was lost', () => {
