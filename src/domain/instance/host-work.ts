@@ -81,10 +81,11 @@ export interface HostActivities {
  */
 export interface MoveActivities {
   /**
-   * Offers the volume of an instance whose boot `boot` runs: the new host, and no other machine, may copy it,
-   * and follows what the VM writes. A repeat for the same host is harmless, and an offer to another host takes
-   * the place of this one. It ends with the VM, by `releaseInstance`, by a hold for another host, or if nobody
-   * copies for a while. Not `offered`: that boot does not run here. Fails if the instance has another volume.
+   * Offers the volume of an instance whose boot `boot` runs: the new host, and no other machine, may copy
+   * it, and follows what the VM writes. A repeat for the same host is harmless, and an offer to another host
+   * takes the place of this one. It ends with the VM, by `releaseInstance`, by a hold for another host, or if
+   * nobody copies for a while. Not `offered`: that boot does not run here. Fails if the instance has another
+   * volume.
    */
   offerVolume?(input: {
     readonly instanceUuid: string
@@ -95,9 +96,9 @@ export interface MoveActivities {
   /**
    * Copies the volume that the old host offers. Returns when the copy has all that was written and follows
    * what is written. Heartbeats. The hold that follows completes the copy: `fetchInstance` then finds the
-   * volume here, or fetches it as if there were no copy. If the copy can not be made or is called off, nothing
-   * is left of it but what the next fetch deletes. A fetch may come while the call-off of a copy is still on its
-   * way here, because the instance fell asleep: it calls the copy off itself.
+   * volume here, or fetches it as if there were no copy. If the copy can not be made or is called off,
+   * nothing is left of it but what the next fetch deletes. If the instance falls asleep before, a fetch may
+   * come here sooner than the call-off of the copy, and calls the copy off itself.
    */
   copyVolume?(input: {
     readonly instanceUuid: string

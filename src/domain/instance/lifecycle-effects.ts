@@ -58,7 +58,10 @@ export type HostWork =
 /** All work but the steps of a move. */
 export type StayWork = Exclude<HostWork, MoveWork>
 
-/** `atMs` names the move. `runs` is the boot whose volume is copied. `held` is the boot that slept or ended; the `boot` of other work is asked for. */
+/**
+ * `atMs` names the move. `runs` is the boot whose volume is copied. `held` is the boot that slept or ended;
+ * the `boot` of other work is asked for.
+ */
 export type MoveWork = { readonly atMs: number } & (
   | {
       /** Asked of both hosts: the old one offers the volume, and the new one copies it. */

@@ -70,7 +70,7 @@ function bootOf(event: LifecycleEvent): number {
   return 'boot' in event ? event.boot : 0
 }
 
-/** The copy of the volume follows what the instance writes, or there is none. Either way it is to be held now. */
+/** The copy of the volume follows what the instance writes, or could not be made. It is to be held now. */
 export function copied(
   life: Lifecycle,
   { atMs, boot, why }: EventOf<typeof EventKind.Copied>,
@@ -198,7 +198,7 @@ function isCopying({ state, boot, offer }: Lifecycle): boolean {
   return state === InstanceState.Running && offer?.boot === boot
 }
 
-/** The VM whose volume was copied has ended, or is about to. If the instance runs again, it is copied anew. */
+/** The VM whose volume was copied has ended, or will. If the instance runs again, it is copied anew. */
 function notCopying(life: Lifecycle, present: Move, nowMs: number): Lifecycle {
   const wanted = { ...present, step: MoveStep.Wanted, sinceMs: Math.floor(nowMs) }
   return begun({ ...life, move: wanted }, wanted, nowMs)
