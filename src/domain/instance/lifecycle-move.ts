@@ -132,7 +132,8 @@ export function taken(life: Lifecycle, { atMs }: EventOf<typeof EventKind.Taken>
 
 /** The old host has released the instance, or offers its volume no more. */
 export function released(life: Lifecycle, { atMs }: EventOf<typeof EventKind.Released>): Lifecycle {
-  const isOffer = life.offer?.atMs === atMs
+  // An answer comes only for an offer whose move is over.
+  const isOffer = life.offer?.atMs === atMs && life.move?.atMs !== atMs
   return moveEnded(isOffer ? { ...life, offer: undefined } : life, atMs)
 }
 

@@ -6,6 +6,7 @@ import type { Lifecycle, LifecycleEvent } from '../../../src/domain/instance/lif
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
 import {
   absent,
+  after,
   connectionsClosed,
   copied,
   copyTo,
@@ -152,6 +153,9 @@ export function answerTo({ move, boot }: Lifecycle, isDone: boolean): LifecycleE
     : fetched(atMs, atMs % 2 === 0 ? 'it does not fit' : undefined)
 }
 
+const copying = (rules: Parameters<typeof created>[0]): Lifecycle =>
+  after(created(rules), [0, start], [0, started(1, 0)], [0, copyTo()])
+
 const story = fc.record({
   rules: fc.record({
     autostart: fc.boolean(),
@@ -159,6 +163,8 @@ const story = fc.record({
     restartPolicy: fc.constantFrom(...Object.values(RestartPolicy)),
     scaleToZero: fc.constantFrom(undefined, onTraffic, { ...onTraffic, stateful: true }),
   }),
+  /** Whether the story begins with an instance that runs and whose volume is copied. */
+  isCopied: fc.constantFrom(false, false, false, true),
   steps: fc.array(
     fc.record({
       happens: fc.oneof(
@@ -184,8 +190,8 @@ export interface Step {
 export function holds(name: string, rule: (step: Step) => void): void {
   it(name, () => {
     fc.assert(
-      fc.property(story, ({ rules, steps }) => {
-        let life = created(rules)
+      fc.property(story, ({ rules, isCopied, steps }) => {
+        let life = isCopied ? copying(rules) : created(rules)
         let nowMs = 0
         for (const { happens, afterMs } of steps) {
           nowMs += afterMs

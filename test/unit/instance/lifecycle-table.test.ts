@@ -209,7 +209,6 @@ const expected: Record<keyof typeof lives, Row> = {
     ...runs,
     move: 'same',
     copied: Phase.Running,
-    released: Phase.Running,
   },
   'running with an offer that is over': { ...runs, released: Phase.Running },
   "running with a user's order out": {
