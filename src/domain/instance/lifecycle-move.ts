@@ -185,7 +185,10 @@ function stepOn(life: Lifecycle, event: LifecycleEvent, nowMs: number): Lifecycl
   if (present.step === MoveStep.Wanted) return begun(life, present, nowMs)
   if (present.step === MoveStep.Copy) return isCopying(life) ? life : notCopying(life, present, nowMs)
   if (isDown(state) || isHeldBack(life)) return life
-  return { ...life, move: { ...present, step: MoveStep.Wanted, boot: undefined, permit: undefined } }
+  const wanted = { ...present, step: MoveStep.Wanted, boot: undefined, permit: undefined }
+  const again = { ...life, move: wanted }
+  // A move without a copy goes on with the next event, as in histories from before copies existed.
+  return present.copies === true ? begun(again, wanted, nowMs) : again
 }
 
 /** Whether its start waits for the move. A wake by traffic came before the hold, so the move waits for it. */

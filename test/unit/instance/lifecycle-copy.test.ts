@@ -104,6 +104,12 @@ describe('an instance that moves, and runs with a volume', () => {
     assert.deepEqual([woken.state, copyWork(woken)], ['running', { ...copyWork(up), runs: 2 }])
   })
 
+  it('is copied at once if traffic woke it before it was held', () => {
+    const holding = after(asleep(), [2_000, copyTo()])
+    const woken = after(holding, [2_001, started(2, 2_001)])
+    assert.deepEqual([step(holding), copyWork(woken)?.kind, work(woken)], ['hold', 'copy', undefined])
+  })
+
   it('goes where it was asked to last, or stays, and its old host is told that its offer is over', () => {
     assert.equal(isMoving(copying), false)
     assert.equal(after(copying, [6, copyTo()]), copying)
