@@ -1,6 +1,7 @@
 import type { UserEvent } from '../../src/client/event-stream.ts'
 import { AskerKind } from '../../src/domain/event/asker.ts'
 import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
+import { UpgradeState } from '../../src/domain/host/upgrade.ts'
 import { RolloutPhase } from '../../src/domain/rollout/phase.ts'
 import { RunResult } from '../../src/domain/schedule/run.ts'
 import { clockTime } from '../frame/time.ts'
@@ -55,6 +56,7 @@ const byKind: Readonly<Record<UserEventKind, EventText>> = {
   [UserEventKind.ScheduleDeleted]: { what: 'was deleted', mood: Mood.Rests },
   [UserEventKind.TokenCreated]: { what: 'was created', mood: Mood.Rests },
   [UserEventKind.TokenRevoked]: { what: 'was revoked', mood: Mood.Rests },
+  [UserEventKind.HostUpgrade]: { what: 'is upgraded', mood: Mood.Moves },
   [UserEventKind.ImagePushed]: { what: 'was pushed', mood: Mood.Runs },
   [UserEventKind.ImageDeleted]: { what: 'was deleted', mood: Mood.Rests },
   [UserEventKind.AccountCreated]: { what: 'was created', mood: Mood.Rests },
@@ -79,6 +81,14 @@ const toPhase: Readonly<Record<RolloutPhase, EventText>> = {
   [RolloutPhase.Returned]: { what: 'went back', mood: Mood.Fails },
 }
 
+const toUpgradeState: Readonly<Record<UpgradeState, EventText>> = {
+  [UpgradeState.Exchanging]: { what: 'is upgraded', mood: Mood.Moves },
+  [UpgradeState.GoingBack]: { what: 'goes back to the version before', mood: Mood.Moves },
+  [UpgradeState.Done]: { what: 'was upgraded', mood: Mood.Runs },
+  [UpgradeState.WentBack]: { what: 'went back to the version before', mood: Mood.Fails },
+  [UpgradeState.CutOff]: { what: 'was not upgraded to the end', mood: Mood.Fails },
+}
+
 export function eventText({ kind, from, to }: UserEvent): EventText {
   const known = byKind[kind as UserEventKind] ?? { what: kind, mood: Mood.Rests }
   if (kind === UserEventKind.InstanceState && to !== undefined) {
@@ -87,6 +97,8 @@ export function eventText({ kind, from, to }: UserEvent): EventText {
     }
     return toState[to as InstanceState] ?? known
   }
+  if (kind === UserEventKind.HostUpgrade && to !== undefined)
+    return toUpgradeState[to as UpgradeState] ?? known
   if (kind === UserEventKind.ServiceRollout && to !== undefined) return toPhase[to as RolloutPhase] ?? known
   if (kind === UserEventKind.ScheduleRun && to === RunResult.Failed)
     return { what: 'failed', mood: Mood.Fails }

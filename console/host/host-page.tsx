@@ -18,7 +18,16 @@ import { AbsentObject, AskingButton, attempt, ObjectPage } from '../object/objec
 import { StateMark } from '../object/state-mark.tsx'
 import { Why } from '../object/why.tsx'
 import { Meter } from '../overview/meters.tsx'
-import { heardText, hostByName, hosts, hostState, invitation, mayManageHosts, useHosts } from './store.ts'
+import {
+  heardText,
+  hostByName,
+  hosts,
+  hostState,
+  invitation,
+  mayManageHosts,
+  upgradeText,
+  useHosts,
+} from './store.ts'
 import type { Host, Invitation } from './store.ts'
 
 const back = { title: 'Hosts', address: addressOf('hosts') }
@@ -101,6 +110,7 @@ function Present({ host }: { readonly host: Host }): VNode {
           {host.cordoned_at !== undefined && <Fact label="Cordoned">{fullTime(host.cordoned_at)}</Fact>}
           {host.drain !== undefined && <Fact label="To move">{host.drain.to_move}</Fact>}
           <Fact label="Version">{host.version}</Fact>
+          {host.upgrade !== undefined && <Fact label="Upgrade">{upgradeText(host.upgrade)}</Fact>}
           <Fact label="Processors">{host.cpus ?? 'not known'}</Fact>
           <Fact label="Runs VMs by">{host.accelerator}</Fact>
           <Fact label="Network">

@@ -6,6 +6,7 @@ import type { Database } from '../db/database.ts'
 import { heartbeatAges } from '../db/host/hosts.ts'
 import type { HeartbeatAge } from '../db/host/hosts.ts'
 import { showPool } from '../db/pool-metrics.ts'
+import { upgradeStates } from '../domain/host/upgrade.ts'
 import { instanceStates } from '../domain/instance/state.ts'
 
 /**
@@ -93,6 +94,7 @@ function showFacts(registry: Registry, read: () => Promise<Facts | undefined>): 
     values: ({ hosts }) => hosts.map(({ id, isLost }) => [id, isLost ? 1 : 0]),
   })
   showLosses(registers, read)
+  showUpgrades(registers, read)
   gauge({
     name: 'roost_instances',
     help: 'Instances of all users that are not deleted, by the state of their row.',
@@ -107,6 +109,23 @@ function showFacts(registry: Registry, read: () => Promise<Facts | undefined>): 
     help: `Instances that have been starting, stopping or being deleted for more than ${unfinishedAfterMs / 60_000} minutes.`,
     label: 'work',
     values: ({ unfinished }) => Object.entries(unfinished),
+  })
+}
+
+/** How the upgrade of each host goes, or went last. A host that told none has no samples. */
+function showUpgrades(registers: Registry[], read: () => Promise<Facts | undefined>): void {
+  const made: Gauge = new Gauge({
+    name: 'roost_host_upgrade',
+    help: '1 for the state of the upgrade of a host that is under way, or else of its last one; 0 for the other states.',
+    labelNames: ['host', 'state'],
+    registers,
+    async collect() {
+      const known = await read()
+      made.reset()
+      for (const { id, upgradeState } of known?.hosts ?? [])
+        if (upgradeState !== null)
+          for (const state of upgradeStates) made.set({ host: id, state }, state === upgradeState ? 1 : 0)
+    },
   })
 }
 

@@ -36,6 +36,7 @@ import { repeat } from '../host/agent/periodic-task.ts'
 import { pinnedImages } from '../host/images/pinned-images.ts'
 import { recover } from '../host/agent/recovery.ts'
 import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
+import { upgradeTold } from '../host/agent/upgrade-file.ts'
 import { ToldImages } from '../host/images/told-images.ts'
 import { HttpTransfers } from '../host/moves/http-transfers.ts'
 import { LeaseServer } from '../host/leases/lease-server.ts'
@@ -131,6 +132,7 @@ const registration = new Registration({
     ...(isFull && { imageBytes: await toldImages.bytesByUser() }),
     occupiedSubnets,
     version: roostVersion,
+    ...(await upgradeTold(settings.agentDir)),
     ...meshTold(),
   }),
   onMesh: async (told) => await mesh?.take(told),

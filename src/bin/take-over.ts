@@ -1,4 +1,7 @@
-import { exchangeParts } from '../launch/upgrade/exchange.ts'
+import { UpgradeState } from '../domain/host/upgrade.ts'
+import { roostVersion } from '../domain/roost-version.ts'
+import { exchangeParts, reasonOf } from '../launch/upgrade/exchange.ts'
+import { UpgradeRecord } from '../launch/upgrade/upgrade-record.ts'
 import type { TakeOver } from '../launch/upgrade/next-version.ts'
 import { moveHostService } from '../launch/host/host-service.ts'
 import { ownCheckout, ownNode } from '../launch/own-checkout.ts'
@@ -24,16 +27,42 @@ async function moveService({ environment }: PlatformProcess, say: (text: string)
  * The process that runs the platform has loaded this version, which takes over from the one that runs
  * (`NextVersion`). It is not called by this version's own code.
  */
-export async function takeOver({ kind, before, platformProcess, adopt, say }: TakeOver): Promise<Platform> {
-  const platform = await open[kind](platformProcess)
-  adopt(platform.parts)
+export async function takeOver({
+  kind,
+  from,
+  before,
+  platformProcess,
+  adopt,
+  say,
+}: TakeOver): Promise<Platform> {
+  const { environment, log, closing } = platformProcess
+  const record = new UpgradeRecord({
+    agentDir: readSettings(environment).agentDir,
+    upgrade: { ...(from !== undefined && { from }), to: roostVersion },
+    log,
+  })
+  await record.begin()
   try {
-    await platform.prepare()
-    await exchangeParts(before, platform.parts, { say, closing: platformProcess.closing })
-    if (kind === 'host') await moveService(platformProcess, say)
+    const platform = await open[kind](platformProcess)
+    adopt(platform.parts)
+    try {
+      await platform.prepare()
+      await exchangeParts(before, platform.parts, {
+        say,
+        closing,
+        onStep: async (step) => await record.step(step),
+      })
+      if (kind === 'host') await moveService(platformProcess, say)
+    } catch (error) {
+      await platform.release()
+      throw error
+    }
+    await record.end(UpgradeState.Done)
+    return platform
   } catch (error) {
-    await platform.release()
+    await (closing.aborted
+      ? record.end(UpgradeState.CutOff)
+      : record.end(UpgradeState.WentBack, reasonOf(error, 'nothing could be exchanged')))
     throw error
   }
-  return platform
 }

@@ -13748,19 +13748,19 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "host.upgrade" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
                          * @enum {string}
                          */
-                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "host" | "image" | "token" | "account";
                         /**
                          * Format: uuid
                          * @description Identifier given at creation.
                          */
                         uuid?: string;
-                        /** @description Name of the object. Images have only this. */
+                        /** @description Name of the object. Images and hosts have only this. */
                         name: string;
                     };
                     /** @description The state before. */
@@ -13806,19 +13806,19 @@ export interface components {
                      * @description What happened.
                      * @enum {string}
                      */
-                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
+                    kind: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "host.upgrade" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas";
                     object: {
                         /**
                          * @description Type of the object.
                          * @enum {string}
                          */
-                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                        type: "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "host" | "image" | "token" | "account";
                         /**
                          * Format: uuid
                          * @description Identifier given at creation.
                          */
                         uuid?: string;
-                        /** @description Name of the object. Images have only this. */
+                        /** @description Name of the object. Images and hosts have only this. */
                         name: string;
                     };
                     /** @description The state before. */
@@ -14372,6 +14372,39 @@ export interface components {
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
                     };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
+                    };
                     /**
                      * Format: date-time
                      * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
@@ -14463,6 +14496,39 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
+                    };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
                     };
                     /**
                      * Format: date-time
@@ -14576,6 +14642,39 @@ export interface components {
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
                     };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
+                    };
                     /**
                      * Format: date-time
                      * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
@@ -14667,6 +14766,39 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
+                    };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
                     };
                     /**
                      * Format: date-time
@@ -14780,6 +14912,39 @@ export interface components {
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
                     };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
+                    };
                     /**
                      * Format: date-time
                      * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
@@ -14871,6 +15036,39 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
+                    };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
                     };
                     /**
                      * Format: date-time
@@ -14984,6 +15182,39 @@ export interface components {
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
                     };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
+                    };
                     /**
                      * Format: date-time
                      * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
@@ -15075,6 +15306,39 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
+                    };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
                     };
                     /**
                      * Format: date-time
@@ -15188,6 +15452,39 @@ export interface components {
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
                     };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
+                    };
                     /**
                      * Format: date-time
                      * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
@@ -15279,6 +15576,39 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
+                    };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
                     };
                     /**
                      * Format: date-time
@@ -15406,6 +15736,39 @@ export interface components {
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
                     };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
+                    };
                     /**
                      * Format: date-time
                      * @description When it was declared lost; its instances without volumes begin on other hosts since. Absent: it is not lost.
@@ -15497,6 +15860,39 @@ export interface components {
                         since: string;
                         /** @description Instances that are to move to other hosts. */
                         to_move: number;
+                    };
+                    /** @description The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none. */
+                    upgrade?: {
+                        /**
+                         * @description Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.
+                         * @enum {string}
+                         */
+                        state: "exchanging" | "going-back" | "done" | "went-back" | "cut-off";
+                        /** @description The version before. Absent: it did not say it. */
+                        from?: string;
+                        /** @description The version that takes over. */
+                        to: string;
+                        /**
+                         * Format: date-time
+                         * @description As in RFC 3339, in UTC.
+                         */
+                        began_at: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was over. Absent: it is under way.
+                         */
+                        ended_at?: string;
+                        /** @description How far it is. Absent: it is over, or no part has had its turn yet. */
+                        progress?: {
+                            /** @description The part whose turn it is. */
+                            part: string;
+                            /** @description Parts that are of the next version. */
+                            exchanged: number;
+                            /** @description All parts. */
+                            parts: number;
+                        };
+                        /** @description Why it goes back, or went back. */
+                        why?: string;
                     };
                     /**
                      * Format: date-time
@@ -20022,7 +20418,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "host.upgrade" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "host" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 since?: string;
@@ -20060,7 +20456,7 @@ export interface operations {
     followEvents: {
         parameters: {
             query?: {
-                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "image" | "token" | "account";
+                kind?: "instance.created" | "instance.start" | "instance.stop" | "instance.suspend" | "instance.move" | "instance.moved" | "instance.move-failed" | "instance.state" | "instance.failure" | "instance.volume" | "instance.changed" | "instance.exec" | "instance.copied" | "instance.connected" | "instance.retired" | "instance.deleted" | "instance.removed" | "service.created" | "service.changed" | "service.rollout" | "service.deleted" | "certificate.created" | "certificate.attempt" | "certificate.state" | "certificate.failure" | "certificate.installed" | "certificate.deleted" | "volume.created" | "volume.state" | "volume.deleted" | "volume.removed" | "autoscale.created" | "autoscale.policies" | "autoscale.decision" | "autoscale.deleted" | "schedule.created" | "schedule.changed" | "schedule.run" | "schedule.deleted" | "host.upgrade" | "image.pushed" | "image.deleted" | "token.created" | "token.revoked" | "account.created" | "account.quotas" | "instance" | "service" | "certificate" | "volume" | "autoscale" | "schedule" | "host" | "image" | "token" | "account";
                 object?: string;
                 by?: "token" | "traffic" | "policy" | "autoscale" | "schedule" | "rollout" | "host" | "platform" | "operator";
                 last_event_id?: number;

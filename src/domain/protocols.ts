@@ -274,6 +274,13 @@ export const keptFiles = {
     writer: 'roost join',
     reader: 'src/launch/host/joined-host.ts',
   },
+  upgradeRecord: {
+    version: 1,
+    what: 'the record of an upgrade',
+    says: '`upgrade.json` in the directory of the agent: how an upgrade of this machine goes, or went last.',
+    writer: 'the process that runs the platform',
+    reader: 'src/host/agent/upgrade-file.ts',
+  },
   runFile: {
     version: 1,
     what: 'the file of a running part',

@@ -11,6 +11,7 @@ import type { OpenPlatform, Platform, PlatformProcess } from './platform.ts'
 import { UpgradeFailure } from './upgrade/exchange.ts'
 import { loadNextVersion } from './upgrade/next-version.ts'
 import type { PlatformKind } from './upgrade/next-version.ts'
+import { endLeftUpgrade } from './upgrade/upgrade-record.ts'
 import { openUpgradeDoor } from './upgrade/upgrade-door.ts'
 import type { UpgradeDoor } from './upgrade/upgrade-door.ts'
 
@@ -35,6 +36,7 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
   const runDirectory = path.join(dataDir, 'run')
   const ended = await endStaleProcesses(runDirectory)
   if (ended.length > 0) log.warn({ ended }, 'ended what an earlier platform had left running')
+  await endLeftUpgrade(agentDir, log)
   const foundVms = countVirtualMachines(agentDir)
   const closing = new AbortController()
   let end = endOfFailedStart(foundVms)
@@ -150,6 +152,7 @@ class Versions {
       say(`the version in ${checkout} takes over from ${before.version} in ${before.checkout}`)
       this.#now = await next.takeOver({
         kind: this.#kind,
+        from: before.version,
         before: before.parts,
         platformProcess: { ...this.#given, takesOver: true },
         adopt: (parts) => this.#supervisor.adopt(parts),

@@ -128,6 +128,30 @@ describe('the pages of the console about hosts', () => {
       await user.api.one('deleteInstances', { object: uuid })
     })
 
+    it('tell how far an upgrade is as soon as it is told, and then how it ended', async () => {
+      await signIn(page, admin.token)
+      await scene.open('hosts/local', 'local is live')
+      const told = { from: '0.1.0', to: '0.1.1', beganAtMs: Date.now() - 60_000 }
+      const progress = { part: 'worker', exchanged: 3, parts: 7 }
+      await hearNode(api.database, { id: 'local', upgrade: { ...told, state: 'exchanging', progress } })
+      await untilShown(page, /local\s+Upgrading[^]*Upgrade\s+from 0\.1\.0 to 0\.1\.1, 3 of 7 parts\s/)
+      await untilShown(
+        page,
+        'Next: Roost 0.1.1 takes over from 0.1.0: 3 of 7 parts are of 0.1.1, and worker is',
+      )
+      await scene.assertFit('hosts/local', 'Upgrading')
+      await scene.open('hosts', /local\s+Upgrading/)
+      await scene.open('', /host local is upgraded\s*·\s*Roost 0\.1\.1 takes over from Roost 0\.1\.0/)
+      const over = { endedAtMs: Date.now(), why: 'worker ended with code 1 before it was ready' }
+      await hearNode(api.database, { id: 'local', upgrade: { ...told, state: 'went-back', ...over } })
+      await untilShown(page, /host local went back to the version before\s*·\s*worker ended with code 1/)
+      await scene.open('hosts/local', /Upgrade\s+from 0\.1\.0 to 0\.1\.1, went back, /)
+      await untilShown(page, /the upgrade to Roost 0\.1\.1 went back at .*, because worker ended with code 1/)
+      await scene.assertFit('hosts/local', 'went back')
+      await hearNode(api.database, { id: 'local' })
+      await keepLive(api.database, 'local')
+    })
+
     it('remove one that is silent, and say why another one stays', async () => {
       await hearNode(api.database, { id: 'gone' })
       await readRows(api.database, {

@@ -5,6 +5,7 @@ import { openTableFile } from '../../src/gateway/table-file.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
 import { Registration } from '../../src/host/agent/registration.ts'
 import { TermFile } from '../../src/host/agent/term-file.ts'
+import { readUpgradeFile } from '../../src/host/agent/upgrade-file.ts'
 import { TermStateFile } from '../../src/host/agent/term-state.ts'
 import { NamesFile } from '../../src/host/dns/names-file.ts'
 import { openImageStore } from '../../src/host/images/image-store.ts'
@@ -64,6 +65,10 @@ export const fileReaders: { readonly [Name in keyof typeof keptFiles]: Reader } 
   async termState({ message }, directory) {
     await write(path.join(directory, 'term.json'), message)
     return await new TermStateFile(directory).load()
+  },
+  async upgradeRecord({ message }, directory) {
+    await write(path.join(directory, 'upgrade.json'), message)
+    return await readUpgradeFile(directory)
   },
   async assignment({ message }, directory) {
     await write(path.join(directory, 'assignment.json'), message)

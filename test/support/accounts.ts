@@ -6,6 +6,7 @@ import type { NewInstances } from '../../src/db/instance/new-instances.ts'
 import { recordHeartbeat } from '../../src/db/host/hosts.ts'
 import { createUser } from '../../src/db/account/users.ts'
 import type { NewUser, UserRecord } from '../../src/db/account/users.ts'
+import type { HostUpgrade } from '../../src/domain/host/upgrade.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { readRows } from './rows.ts'
 
@@ -28,6 +29,7 @@ export interface TestNode {
   readonly imageBytes?: Readonly<Record<string, number>>
   readonly agentSecret?: string
   readonly agentUrl?: string
+  readonly upgrade?: HostUpgrade
 }
 
 export async function addNode(database: Database, node: TestNode = {}): Promise<string> {
@@ -52,6 +54,7 @@ export async function hearNode(database: Database, node: TestNode = {}): Promise
       imageBytes: node.imageBytes ?? {},
       occupiedSubnets: [],
       version: '0.1.0',
+      ...(node.upgrade !== undefined && { upgrade: node.upgrade }),
     },
   )
   assert.ok(assignment !== undefined, `node ${id} was refused`)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { roostVersion } from '../../src/domain/roost-version.ts'
 import { setupFileName } from '../../src/launch/installed.ts'
+import { migrationList } from '../../src/db/schema/migrations/list.ts'
 import { ownCheckout } from '../../src/launch/own-checkout.ts'
 
 /** A checkout of a later version, which is set up. */
@@ -34,6 +35,7 @@ export function makeNextVersion(version: string): NextVersion {
   }
   const addMigration = (sql: string): void => {
     const name = 'Migration20990101000000_more'
+    const { name: last } = migrationList.at(-1)!
     const directory = path.join(checkout, 'src/db/schema/migrations')
     writeFileSync(
       path.join(directory, 'more.ts'),
@@ -48,8 +50,8 @@ export function makeNextVersion(version: string): NextVersion {
     )
     change(
       'src/db/schema/migrations/list.ts',
-      'class: Migration20261128090000_draining },',
-      `class: Migration20261128090000_draining },\n  { name: '${name}', class: ${name} },`,
+      `class: ${last} },`,
+      `class: ${last} },\n  { name: '${name}', class: ${name} },`,
     )
   }
   change('package.json', `"version": "${roostVersion}"`, `"version": "${version}"`)

@@ -17,7 +17,7 @@ export function hostsUse(deps: ApiDeps, use: HostUse): Handler<typeof cordonHost
       await setUse(deps.database, node.id, use)
       // Without this, the watch of hosts begins it a little later.
       if (use === HostUse.Draining) await deps.hostControl.lookAgain(node.id).catch(() => undefined)
-      // No event tells of hosts, because events belong to accounts.
+      // No event tells of it, only this line.
       call.log.info({ host: node.id, use, asker: call.asker.name }, 'what a host may have was set')
     }
     return {

@@ -41,7 +41,7 @@ async function label(
   if (!(await changeLabels(deps.database, host, change))) {
     return unmadeEntry(problem('tooManyHostLabels', { name: host, limit: maxHostLabels }), host)
   }
-  // No event tells of hosts, because events belong to accounts.
+  // No event tells of it, only this line.
   call.log.info({ host, ...change, asker: call.asker.name }, 'the labels of a host were changed')
   return undefined
 }

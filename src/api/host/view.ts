@@ -1,6 +1,7 @@
 import type { explainHosts, getHosts } from '../../contract/host/operations.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { hostState } from '../../domain/host/explanation.ts'
+import type { HostUpgrade } from '../../domain/host/upgrade.ts'
 import { totalOf } from '../../domain/instance/tally.ts'
 import { explanationText } from '../../explain/explanation-text.ts'
 import { hostExplanation } from '../../explain/host/explanation.ts'
@@ -23,6 +24,18 @@ export function presentExplanation({ node, instances }: SeenHost): OperationEntr
   }
 }
 
+function presentUpgrade({ state, from, to, beganAtMs, endedAtMs, progress, why }: HostUpgrade) {
+  return {
+    state,
+    ...(from !== undefined && { from }),
+    to,
+    began_at: timestamp(new Date(beganAtMs)),
+    ...(endedAtMs !== undefined && { ended_at: timestamp(new Date(endedAtMs)) }),
+    ...(progress && { progress }),
+    ...(why !== undefined && { why }),
+  }
+}
+
 function shared({ node, instances }: SeenHost) {
   return {
     name: node.id,
@@ -33,6 +46,7 @@ function shared({ node, instances }: SeenHost) {
       drain: { since: timestamp(node.drainingAt), to_move: totalOf(instances) },
     }),
     ...optionalTimestamp('lost_at', node.lostAt),
+    ...(node.upgrade !== null && { upgrade: presentUpgrade(node.upgrade) }),
     ...(node.termMs !== null && { term_ms: node.termMs }),
     labels: node.labels,
     roles: [...node.roles],

@@ -5,6 +5,7 @@ import { requestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
 import { maxImageOwnersTold, maxOccupiedSubnetsTold } from '../../domain/host/api-protocol.ts'
 import type { HostReport, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
+import { readHostUpgrade } from '../../domain/host/upgrade.ts'
 import { termBoundsMs } from '../../domain/host/term.ts'
 import { hostAndPort, readHostAndPort } from '../../domain/host-and-port.ts'
 import { isAmongHosts } from '../../domain/host/private-address.ts'
@@ -45,6 +46,8 @@ const heartbeatSchema = closed({
     Type.Array(Type.String({ maxLength: 18 }), { maxItems: maxOccupiedSubnetsTold }),
   ),
   version: Type.String({ maxLength: 128 }),
+  /** What of it is understood, `readHostUpgrade` says. The rest is left out. */
+  upgrade: Type.Optional(Type.Unknown()),
   mesh: Type.Optional(meshSchema),
   meshRevision: Type.Optional(Type.String({ maxLength: 64 })),
   /** Absent if its VMs do not end by themselves, and from agents of earlier versions. */
@@ -65,8 +68,9 @@ const hostReportSchema = closed({
 const readHeartbeat = messageReader(heartbeatSchema, 'heartbeat')
 
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
-  const { mesh, ...rest } = readHeartbeat(body)
-  const beat = { volumeMb: 0, occupiedSubnets: [], ...rest }
+  const { mesh, upgrade: told, ...rest } = readHeartbeat(body)
+  const upgrade = readHostUpgrade(told)
+  const beat = { volumeMb: 0, occupiedSubnets: [], ...rest, ...(upgrade && { upgrade }) }
   if (mesh === undefined) return beat
   const endpoint = meshEndpoint(mesh.endpoint)
   if (endpoint === undefined) throw requestError('invalidContent', wrongEndpoint)

@@ -4,6 +4,7 @@ import type { Entry } from '../../client/answers.ts'
 import { ExplainedKind } from '../../client/explanation.ts'
 import { vcpusPerProcessor } from '../../domain/host/placement.ts'
 import { explain } from '../instance/explain-command.ts'
+import { isUnderWay } from '../../domain/host/upgrade.ts'
 import { labelsText } from '../../domain/host/labels.ts'
 import type { LabelChange } from '../../domain/host/labels.ts'
 import { CommandFailure } from '../command-failure.ts'
@@ -203,9 +204,19 @@ async function list(session: Session, names: readonly string[]): Promise<void> {
   session.list(succeeded(await session.client.GET('/v1/hosts', { params })), shape)
 }
 
-function stateText({ state, cordoned_at: at, drain }: Host): string {
-  if (drain !== undefined) return `${state}, draining: ${drain.to_move} to move`
-  return at === undefined ? state : `${state}, cordoned`
+function stateText(host: Host): string {
+  const { state, cordoned_at: at, drain } = host
+  const cordoned = at === undefined ? undefined : 'cordoned'
+  const use = drain === undefined ? cordoned : `draining: ${drain.to_move} to move`
+  return [state, use, upgradingText(host)].filter((text) => text !== undefined).join(', ')
+}
+
+/** How far the upgrade of its machine is. Undefined if none is under way. */
+function upgradingText({ upgrade }: Host): string | undefined {
+  if (upgrade === undefined || !isUnderWay(upgrade)) return undefined
+  const { state, to, progress } = upgrade
+  const what = state === 'exchanging' ? `upgrading to ${to}` : `going back from ${to}`
+  return progress === undefined ? what : `${what}: ${progress.exchanged} of ${progress.parts} parts`
 }
 
 /** The vCPUs that are promised, and how many may be until the host counts as full. */

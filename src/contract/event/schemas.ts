@@ -58,7 +58,7 @@ export const eventEntry = closed({
   object: closed({
     type: vocabulary(types, 'Type of the object.'),
     uuid: Type.Optional(uuidField),
-    name: Type.String({ description: 'Name of the object. Images have only this.' }),
+    name: Type.String({ description: 'Name of the object. Images and hosts have only this.' }),
   }),
   from: Type.Optional(Type.String({ description: 'The state before.' })),
   to: Type.Optional(Type.String({ description: 'The state from then on.' })),

@@ -3,6 +3,7 @@ import { hostIdRule } from '../../domain/part-name.ts'
 import { hostRoles } from '../../domain/host/role.ts'
 import { vcpusPerProcessor } from '../../domain/host/placement.ts'
 import { HostState } from '../../domain/host/explanation.ts'
+import { upgradeStates } from '../../domain/host/upgrade.ts'
 import { hostLabelKey, hostLabelValue, maxHostLabels } from '../../domain/host/labels.ts'
 import { instanceStates } from '../../domain/instance/state.ts'
 import { explanationFields } from '../explanation.ts'
@@ -31,6 +32,36 @@ const byState = closed(
   { description: 'Instances by state, without those that are being deleted.' },
 )
 
+const upgrade = closed(
+  {
+    state: vocabulary(
+      upgradeStates,
+      'Under way: `exchanging`, or `going-back` after a failure. Over: `done`, `went-back`, or `cut-off` if the platform of the machine ended in the middle.',
+    ),
+    from: Type.Optional(Type.String({ description: 'The version before. Absent: it did not say it.' })),
+    to: Type.String({ description: 'The version that takes over.' }),
+    began_at: timestampField,
+    ended_at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'When it was over. Absent: it is under way.' }),
+    ),
+    progress: Type.Optional(
+      closed(
+        {
+          part: Type.String({ description: 'The part whose turn it is.' }),
+          exchanged: count('Parts that are of the next version.'),
+          parts: count('All parts.'),
+        },
+        { description: 'How far it is. Absent: it is over, or no part has had its turn yet.' },
+      ),
+    ),
+    why: Type.Optional(Type.String({ description: 'Why it goes back, or went back.' })),
+  },
+  {
+    description:
+      "The upgrade of its machine that is under way, or the last one, by the host's own clock. Absent: it told none.",
+  },
+)
+
 const host = {
   name: hostName,
   state: vocabulary(
@@ -57,6 +88,7 @@ const host = {
       },
     ),
   ),
+  upgrade: Type.Optional(upgrade),
   lost_at: Type.Optional(
     Type.String({
       format: 'date-time',

@@ -10,7 +10,7 @@ import { now } from '../sql/time.ts'
 /** An event that is to be written. */
 export interface NewEvent extends News {
   readonly userUuid: string
-  /** Absent: the object has only a name, like images. */
+  /** Absent: the object has only a name, like images and hosts. */
   readonly objectUuid?: string
   readonly objectName: string
 }

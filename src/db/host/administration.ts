@@ -1,4 +1,5 @@
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
+import type { HostUpgrade } from '../../domain/host/upgrade.ts'
 import type { HostRole } from '../../domain/host/role.ts'
 import type { HostLabels } from '../../domain/host/labels.ts'
 import type { StateCounts } from '../../domain/instance/tally.ts'
@@ -18,6 +19,8 @@ export interface NodeOverview {
   readonly agentUrl: string
   /** The version of Roost that its agent has. */
   readonly version: string
+  /** Its upgrade that is under way, or the last one. Null: it told none. */
+  readonly upgrade: HostUpgrade | null
   readonly accelerator: string
   /** The memory of the instances that have a VM. */
   readonly usedMemoryMb: number
@@ -83,6 +86,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
       'id',
       'agentUrl',
       'version',
+      'upgrade',
       'accelerator',
       'memoryMb',
       'cpus',

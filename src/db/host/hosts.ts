@@ -2,6 +2,7 @@ import type { ExpressionBuilder } from 'kysely'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { agentUrlFromElsewhere } from '../../domain/host/agent-url.ts'
+import type { HostUpgrade, UpgradeState } from '../../domain/host/upgrade.ts'
 import type { HostRole } from '../../domain/host/role.ts'
 import { firstInstanceIndex, freeSubnet } from '../../domain/host/private-address.ts'
 import type { Database } from '../database.ts'
@@ -13,6 +14,7 @@ import { sameSecret } from '../same-secret.ts'
 import { SecretBoxError } from '../secret-box.ts'
 import type { SecretBox } from '../secret-box.ts'
 import { isLive } from './live.ts'
+import { tellUpgrade } from './upgrades.ts'
 import type { KnownAgents } from './known-agents.ts'
 
 /** A host, and how its agent is reached. */
@@ -53,7 +55,7 @@ interface NewNode {
 
 type HeardNode = NewNode & { readonly joined?: boolean }
 
-type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret' | 'loss' | 'removedAt'>
+type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret' | 'loss' | 'removedAt' | 'upgrade'>
 
 /**
  * Notes that the host is alive. The first call gives the host a network of its own: `firstSubnet`, or the
@@ -98,6 +100,11 @@ async function hearKnown(
     // take the other way.
     .where('lostAt', 'is', null)
     .where('termMs', 'is not distinct from', heartbeat.termMs ?? null)
+    // Another step of an upgrade may have to be told.
+    .where((eb) => {
+      const told = eb.cast<HostUpgrade | null>(eb.val(upgradeColumn(heartbeat)), 'jsonb')
+      return eb('upgrade', 'is not distinct from', told)
+    })
     .$if(node.joined === true, (query) => query.where((eb) => eb.exists(joined)))
     .returning(['subnet', 'loss'])
     // The commit waits for no disk. If the server crashes within a second, the heartbeat is lost; but the
@@ -132,9 +139,10 @@ async function hearAny(
     const agentSecret = isReleased ? sealed : stored.agentSecret
     await db
       .updateTable('nodes')
-      .set((eb) => ({ agentSecret, ...heardColumns(eb, heartbeat) }))
+      .set((eb) => ({ agentSecret, upgrade: upgradeColumn(heartbeat), ...heardColumns(eb, heartbeat) }))
       .where('id', '=', node.id)
       .execute()
+    await tellUpgrade(db, node.id, { before: stored.upgrade, now: heartbeat.upgrade })
     return { agentSecret, subnet: stored.subnet, loss: stored.loss }
   })
   if (heard === undefined) return undefined
@@ -160,6 +168,10 @@ function ownKey(eb: ExpressionBuilder<Tables, 'nodes'>, key: string) {
     .then(null)
     .else(key)
     .end()
+}
+
+function upgradeColumn({ upgrade }: NodeHeartbeat) {
+  return upgrade === undefined ? null : json(upgrade)
 }
 
 /** What every heartbeat writes. */
@@ -204,7 +216,7 @@ async function keptRoles(db: Db, hostId: string): Promise<readonly HostRole[] | 
 async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefined> {
   return db
     .selectFrom('nodes')
-    .select(['subnet', 'agentSecret', 'loss', 'removedAt'])
+    .select(['subnet', 'agentSecret', 'loss', 'removedAt', 'upgrade'])
     .where('id', '=', nodeId)
     .forUpdate()
     .executeTakeFirst()
@@ -242,7 +254,7 @@ async function addNode(
       ...(isCordoned && { cordonedAt: now }),
     })
     .execute()
-  return { subnet, agentSecret: sealed, loss: 0, removedAt: null }
+  return { subnet, agentSecret: sealed, loss: 0, removedAt: null, upgrade: null }
 }
 
 /** Whether this is the secret with which the host with this id joined. */
@@ -312,20 +324,23 @@ export interface HeartbeatAge {
   readonly ageSeconds: number
   readonly isLost: boolean
   readonly losses: number
+  /** How its upgrade goes, or went last. Null: none was told. */
+  readonly upgradeState: UpgradeState | null
 }
 
 /** All hosts by id, without their secrets. */
 export async function heartbeatAges({ db }: Database): Promise<readonly HeartbeatAge[]> {
   const rows = await db
     .selectFrom('nodes')
-    .select(['id', 'heartbeatAt', 'lostAt', 'loss', now.as('readAt')])
+    .select(['id', 'heartbeatAt', 'lostAt', 'loss', 'upgrade', now.as('readAt')])
     .orderBy('id')
     .execute()
-  return rows.map(({ id, heartbeatAt, lostAt, loss, readAt }) => ({
+  return rows.map(({ id, heartbeatAt, lostAt, loss, upgrade, readAt }) => ({
     id,
     ageSeconds: (readAt.getTime() - heartbeatAt.getTime()) / 1_000,
     isLost: lostAt !== null,
     losses: loss,
+    upgradeState: upgrade?.state ?? null,
   }))
 }
 

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import type { HostLabels } from '../../domain/host/labels.ts'
+import type { HostUpgrade } from '../../domain/host/upgrade.ts'
 import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
 /** A host: the address of its agent and the network of its instances. */
@@ -20,6 +21,8 @@ export const Node = defineEntity({
     /** The size of each user's unpacked images, by the user's UUID. */
     imageBytes: p.json<Readonly<Record<string, number>>>().default('{}'),
     version: p.text(),
+    /** The upgrade that the host told with its last heartbeat. Null: it told none. */
+    upgrade: p.json<HostUpgrade>().nullable(),
     /** The public key with which the host is in the mesh. Null: it takes no part. */
     meshKey: p.text().nullable(),
     /** Where the host gets the packets of the mesh: an IP address and a port. */

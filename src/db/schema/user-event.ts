@@ -26,7 +26,7 @@ export const UserEvent = defineEntity({
     at: p.datetime(3).defaultRaw('now()'),
     /** No constraint lists the kinds, so that a new kind needs no migration. */
     kind: p.text().$type<UserEventKind>(),
-    /** Null for images, which have only names. */
+    /** Null for images and hosts, which have only names. */
     objectUuid: p.uuid().nullable(),
     objectName: p.text(),
     /** The state before and after. Null: the event changes no state, or there was none. */

@@ -57,6 +57,8 @@ export const UserEventKind = {
   /** A run of it is over. The facts say with which result. */
   ScheduleRun: 'schedule.run',
   ScheduleDeleted: 'schedule.deleted',
+  /** The platform of a host's machine is upgraded, goes back, or is done with it. Administrators see it. */
+  HostUpgrade: 'host.upgrade',
   ImagePushed: 'image.pushed',
   ImageDeleted: 'image.deleted',
   TokenCreated: 'token.created',

@@ -1,6 +1,7 @@
 import type { HostEvent, VolumeEvent } from '../instance/host-work.ts'
 import type { OwnMesh, ToldMesh } from './mesh.ts'
 import type { Usage } from '../instance/usage.ts'
+import type { HostUpgrade } from './upgrade.ts'
 import type { InstanceState } from '../instance/state.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 import type { VolumeMount } from '../volume/state.ts'
@@ -56,6 +57,8 @@ export interface NodeHeartbeat {
    */
   readonly occupiedSubnets: readonly string[]
   readonly version: string
+  /** The upgrade that is under way on this machine, or the last one. Absent: none was told. */
+  readonly upgrade?: HostUpgrade
   /** How the others find this host in the mesh. Absent: it takes no part. */
   readonly mesh?: OwnMesh
   /** The revision of the mesh that this host was told last. */

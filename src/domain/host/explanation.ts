@@ -4,6 +4,8 @@ import { lostAfterMs } from './term.ts'
 import { footprintMb, minGuestMemoryMb } from './memory-room.ts'
 import type { Explanation } from '../instance/explanation.ts'
 import { InstanceState } from '../instance/state.ts'
+import { isUnderWay, upgradeFailureText, upgradeUnderWayText } from './upgrade.ts'
+import type { HostUpgrade } from './upgrade.ts'
 import type { HostRole } from './role.ts'
 import { tallyOf, totalOf } from '../instance/tally.ts'
 import type { StateCounts } from '../instance/tally.ts'
@@ -44,6 +46,8 @@ export interface ExplainedHost {
   readonly heartbeatAtMs: number
   /** The version of Roost that its agent told last. */
   readonly version: string
+  /** Its upgrade that is under way, or the last one. */
+  readonly upgrade?: HostUpgrade
   /** For how long its VMs go on without an answer of the API. Absent: they do not end by themselves. */
   readonly termMs?: number
   /** When it was declared lost. Absent: it is not. */
@@ -75,18 +79,20 @@ export interface ExplainedHost {
 /** Says whether a host is heard, what it has and how much room is left, and what that means. */
 export function explainHost(host: ExplainedHost): Explanation {
   const { now, next } = byState[host.state](host)
+  const failure = host.upgrade && upgradeFailureText(host.upgrade, host.version)
   return {
     now: `${host.id}${labelled(host)} ${now}${rolesOf(host)}${otherVersion(host)}: ${tallyOf(host.instances)}; ${roomOf(host)}.`,
     next,
+    ...(failure !== undefined && { failure }),
   }
 }
 
 type Words = Pick<Explanation, 'now' | 'next'>
 
 const byState = {
-  [HostState.Live]: (host) => ({ now: 'is live', next: `${placing(host)}${waking(host)}` }),
-  [HostState.Silent]: ({ id, heartbeatAtMs, cordonedAtMs, termMs }) => ({
-    now: `has been silent since ${timeOf(heartbeatAtMs)}${cordoned(cordonedAtMs)}, and this is what was recorded`,
+  [HostState.Live]: (host) => ({ now: 'is live', next: `${upgrading(host)}${placing(host)}${waking(host)}` }),
+  [HostState.Silent]: ({ id, heartbeatAtMs, cordonedAtMs, termMs, upgrade }) => ({
+    now: `has been silent since ${timeOf(heartbeatAtMs)}${duringUpgrade(upgrade)}${cordoned(cordonedAtMs)}, and this is what was recorded`,
     next:
       'nothing new is placed there, and starts, stops and deletions on it wait until it is heard again; ' +
       `${countsAsLost(heartbeatAtMs, termMs)}if it never comes back, \`roost admin node release ${id}\` lets another machine take its place, and ` +
@@ -156,6 +162,14 @@ function roomOf({ usedMemoryMb, memoryMb, promisedMb, volumeMb }: ExplainedHost)
 /** A host that is not heard keeps its cordon until somebody takes it back. */
 function cordoned(atMs: number | undefined): string {
   return atMs === undefined ? '' : ` (cordoned at ${timeOf(atMs)}, and it stays so)`
+}
+
+function duringUpgrade(upgrade: HostUpgrade | undefined): string {
+  return upgrade !== undefined && isUnderWay(upgrade) ? `, while ${upgradeUnderWayText(upgrade)}` : ''
+}
+
+function upgrading({ upgrade }: ExplainedHost): string {
+  return upgrade !== undefined && isUnderWay(upgrade) ? `${upgradeUnderWayText(upgrade)}; ` : ''
 }
 
 /** What the cordon, or else the room that is left, means for further starts. */

@@ -8,6 +8,7 @@ export function hostExplanation(node: NodeOverview, instances: StateCounts): Exp
   const {
     id,
     version,
+    upgrade,
     heartbeatAt,
     termMs,
     lostAt,
@@ -27,6 +28,7 @@ export function hostExplanation(node: NodeOverview, instances: StateCounts): Exp
     state: hostState(node),
     heartbeatAtMs: heartbeatAt.getTime(),
     version,
+    ...(upgrade !== null && { upgrade }),
     ...(termMs !== null && { termMs }),
     ...(lostAt !== null && { lostAtMs: lostAt.getTime() }),
     ...(removedAt !== null && { isRemoved: true as const }),

@@ -296,13 +296,21 @@ export class PartRun {
 
   #failStart(what: string, cause?: unknown): never {
     const said = this.#lastLines.map((line) => `\n  ${line}`).join('')
-    throw new PartStartError(`${this.#part.name} ${what}${said && `; it said last:${said}`}`, { cause })
+    const shortly = `${this.#part.name} ${what}`
+    throw new PartStartError(`${shortly}${said && `; it said last:${said}`}`, { cause, shortly })
   }
 }
 
 /** A part failed at the first start. The message has the last lines that the part wrote. */
 export class PartStartError extends Error {
   override readonly name = 'PartStartError'
+  /** The message without what the part said last. */
+  readonly shortly: string
+
+  constructor(message: string, { cause, shortly }: { readonly cause: unknown; readonly shortly: string }) {
+    super(message, { cause })
+    this.shortly = shortly
+  }
 }
 
 function describeExit(exit: PartExit): string {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PlatformEnd } from '../end-signals.ts'
 import { CannotLeave } from '../parts/cannot-leave.ts'
+import { PartStartError } from '../parts/part-run.ts'
 import type { RunningPart } from '../platform.ts'
 
 /** How long a part has to run after it was ready, until the next one is exchanged. */
@@ -12,11 +13,33 @@ const triesBack = 3
 /** The next version did not take over. The platform is what it was, or the message says what is not. */
 export class UpgradeFailure extends Error {
   override readonly name = 'UpgradeFailure'
+  /** The reason alone, without what a part said last. Administrators read it as the outcome. */
+  readonly shortly: string
+
+  constructor(
+    message: string,
+    { cause, shortly = message }: { readonly cause?: unknown; readonly shortly?: string } = {},
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+    this.shortly = shortly
+  }
+}
+
+/** The exchange whose turn it is. */
+export interface ExchangeStep {
+  readonly part: string
+  /** How many parts are of the next version. */
+  readonly exchanged: number
+  readonly parts: number
+  /** Present if the upgrade goes back: the reason in one sentence. */
+  readonly why?: string
 }
 
 export interface ExchangeOptions {
   /** Is told each step. */
   readonly say: (text: string) => void
+  /** Is told before each exchange, on the way there and back. It does not throw. */
+  readonly onStep?: (step: ExchangeStep) => Promise<void>
   /** Aborts when the platform ends. From then on nothing is exchanged: all parts of both versions end. */
   readonly closing: AbortSignal
   /** Default: 2 s. Tests have less time. */
@@ -40,9 +63,13 @@ export async function exchangeParts(
 ): Promise<void> {
   const done: Exchange[] = []
   const lost: string[] = []
+  const all = inOrder(before, next)
+  const step = async (exchange: Exchange, of: { readonly exchanged: number; readonly why?: string }) =>
+    await options.onStep?.({ part: nameOf(exchange), parts: all.length, ...of })
   try {
-    for (const exchange of inOrder(before, next)) {
+    for (const exchange of all) {
       options.closing.throwIfAborted()
+      await step(exchange, { exchanged: done.length })
       await carryOut(exchange, lost, options)
       done.push(exchange)
       options.say(told(exchange))
@@ -50,11 +77,31 @@ export async function exchangeParts(
   } catch (cause) {
     if (options.closing.aborted) throw new UpgradeFailure('the platform ended during the upgrade', { cause })
     const why = cause instanceof Error ? cause.message : String(cause)
+    const shortly = reasonOf(cause, `${nameOf(all[done.length]!)} could not be exchanged`)
     options.say(`${why}; going back`)
-    for (const exchange of done.toReversed()) await carryBack(exchange, lost, options)
+    for (const [index, exchange] of [...done.entries()].toReversed()) {
+      await step(exchange, { exchanged: index + 1, why: shortly })
+      await carryBack(exchange, lost, options)
+    }
     const now = lost.length === 0 ? 'the version before runs as it did' : lost.join('; ')
-    throw new UpgradeFailure(`the upgrade went back: ${why}. ${now}`, { cause })
+    throw new UpgradeFailure(`the upgrade went back: ${why}. ${now}`, {
+      cause,
+      shortly: [shortly, ...lost].join('; '),
+    })
   }
+}
+
+/**
+ * Why an upgrade failed, in one short sentence without what a part said. Other errors than those of the
+ * upgrade itself may repeat settings, so they are only in the log.
+ */
+export function reasonOf(error: unknown, what: string): string {
+  if (error instanceof UpgradeFailure || error instanceof PartStartError) return error.shortly
+  return `${what}; the log of the platform says why`
+}
+
+function nameOf({ from, to }: Exchange): string {
+  return to?.name ?? from?.name ?? ''
 }
 
 /** First what the next version has, in its order; what it has not any more ends at last. */

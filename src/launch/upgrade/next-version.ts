@@ -16,6 +16,8 @@ export type PlatformKind = 'stack' | 'host'
 
 export interface TakeOver {
   readonly kind: PlatformKind
+  /** The version that runs. Absent if it is one that does not say it. */
+  readonly from?: string
   /** The parts that run. */
   readonly before: readonly RunningPart[]
   readonly platformProcess: PlatformProcess

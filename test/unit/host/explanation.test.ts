@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { HostState, explainHost, hostState } from '../../../src/domain/host/explanation.ts'
 import type { ExplainedHost } from '../../../src/domain/host/explanation.ts'
+import { UpgradeState } from '../../../src/domain/host/upgrade.ts'
 import { roostVersion } from '../../../src/domain/roost-version.ts'
 
 const packageJson = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -48,6 +49,31 @@ describe('the explanation of a host', () => {
       now,
     )
     assert.equal(roostVersion, packageJson.version)
+  })
+
+  it('says how far an upgrade is that is under way, also of a host that went silent in it', () => {
+    const upgrade = {
+      state: UpgradeState.Exchanging,
+      from: '0.0.9',
+      to: '0.1.0',
+      beganAtMs: 0,
+      progress: { part: 'api', exchanged: 3, parts: 7 },
+    }
+    const text = 'Roost 0.1.0 takes over from 0.0.9: 3 of 7 parts are of 0.1.0, and api is being exchanged'
+    assert.ok(explainHost({ ...host, upgrade }).next.startsWith(`${text}; further instances are placed`))
+    const silent = explainHost({ ...host, upgrade, state: HostState.Silent })
+    assert.ok(
+      silent.now.startsWith(`attic has been silent since 2026-01-02T03:04:05.000Z, while ${text}, and`),
+    )
+    assert.equal(silent.failure, undefined)
+  })
+
+  it('says that the last upgrade failed, and why', () => {
+    const upgrade = { state: UpgradeState.WentBack, to: '9.9.9', beganAtMs: 0, why: 'worker ended' }
+    const { next, failure } = explainHost({ ...host, upgrade })
+    assert.equal(failure, 'the upgrade to Roost 9.9.9 went back, because worker ended')
+    assert.match(next, /^further instances are placed/)
+    assert.equal(explainHost({ ...host, upgrade: { ...upgrade, state: 'done' } }).failure, undefined)
   })
 
   it('says that not even the smallest instance starts if less memory than that is left', () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { CannotLeave } from '../../../src/launch/parts/cannot-leave.ts'
 import type { RunningPart } from '../../../src/launch/platform.ts'
+import { PartStartError } from '../../../src/launch/parts/part-run.ts'
 import { UpgradeFailure, exchangeParts } from '../../../src/launch/upgrade/exchange.ts'
+import type { ExchangeStep } from '../../../src/launch/upgrade/exchange.ts'
 
 type Fault = 'never starts' | 'ends soon' | 'does not start again'
 
@@ -57,11 +59,13 @@ class NotedPart implements RunningPart {
 describe('an exchange of parts', () => {
   let journal: string[]
   let said: string[]
+  let steps: ExchangeStep[]
   let closing: AbortController
   beforeEach(() => {
     closing = new AbortController()
     journal = []
     said = []
+    steps = []
   })
 
   const before = (...names: readonly string[]) =>
@@ -76,6 +80,7 @@ describe('an exchange of parts', () => {
   const exchange = async (from: readonly NotedPart[], to: readonly NotedPart[]) =>
     await exchangeParts(from, to, {
       say: (text) => said.push(text),
+      onStep: async (step) => void steps.push(step),
       closing: closing.signal,
       provenAfterMs: 10,
     })
@@ -96,6 +101,45 @@ describe('an exchange of parts', () => {
       said,
       ['api', 'agent', 'gateway'].map((name) => `${name} is of the next version`),
     )
+  })
+
+  it('tells each part before its turn, and on the way back why', async () => {
+    const names = ['api', 'agent', 'gateway']
+    const to = next({}, ...names)
+    to[2]!.start = async () => {
+      const shortly = 'gateway ended before it was ready'
+      await Promise.reject(
+        new PartStartError(`${shortly}; it said last: a line`, { cause: undefined, shortly }),
+      )
+    }
+    await assert.rejects(exchange(before(...names), to), (error) => {
+      assert.ok(error instanceof UpgradeFailure)
+      assert.equal(error.shortly, 'gateway ended before it was ready')
+      return true
+    })
+    const why = 'gateway ended before it was ready'
+    assert.deepEqual(steps, [
+      { part: 'api', exchanged: 0, parts: 3 },
+      { part: 'agent', exchanged: 1, parts: 3 },
+      { part: 'gateway', exchanged: 2, parts: 3 },
+      { part: 'agent', exchanged: 2, parts: 3, why },
+      { part: 'api', exchanged: 1, parts: 3, why },
+    ])
+  })
+
+  it('says shortly which part failed, and nothing of an error that may repeat settings', async () => {
+    const dead = new NotedPart(journal, {
+      name: 'api',
+      version: '1',
+      runs: true,
+      fault: 'does not start again',
+    })
+    const to = next({ agent: 'never starts' }, 'api', 'agent')
+    await assert.rejects(exchange([dead, before('agent')[0]!], to), {
+      shortly:
+        'agent could not be exchanged; the log of the platform says why; ' +
+        'api did not start again, and is tried on and on',
+    })
   })
 
   it('starts what is new in its place, and ends at last what is not needed any more', async () => {

@@ -26,6 +26,7 @@ import { Migration20261128060000_removed_hosts } from './20261128060000-removed-
 import { Migration20261128070000_seats } from './20261128070000-seats.ts'
 import { Migration20261128080000_moves } from './20261128080000-moves.ts'
 import { Migration20261128090000_draining } from './20261128090000-draining.ts'
+import { Migration20261129080000_host_upgrades } from './20261129080000-host-upgrades.ts'
 
 /**
  * A version works with the database if it knows this migration, whatever came after. It is the last one
@@ -67,4 +68,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261128070000_seats', class: Migration20261128070000_seats },
   { name: 'Migration20261128080000_moves', class: Migration20261128080000_moves },
   { name: 'Migration20261128090000_draining', class: Migration20261128090000_draining },
+  { name: 'Migration20261129080000_host_upgrades', class: Migration20261129080000_host_upgrades },
 ]
