@@ -30,7 +30,7 @@ describe('Ctrl-C in the middle of an upgrade', () => {
   })
 
   for (const part of ['worker', 'agent'])
-    it(`ends everything in order while the exchange of the ${part} comes next or is under way`, async () => {
+    it(`ends everything in order, and tells that it was cut off, while the exchange of the ${part} comes next or is under way`, async () => {
       const { start_count: boots = 0 } = await viewOf(stack.api, 'stays')
       const program = path.join(version.checkout, 'src/bin/roost.ts')
       const child = spawn(process.execPath, [program, 'upgrade', stack.dataDir], {
@@ -43,6 +43,11 @@ describe('Ctrl-C in the middle of an upgrade', () => {
       await until(`${before} is exchanged`, () => text.includes(`${before} is of the next version`), {
         limitMs,
       })
+      const isTold = async () => {
+        const { upgrade } = await stack.api.one('getHosts', { object: 'local' })
+        return upgrade?.state === 'exchanging' && upgrade.progress !== undefined
+      }
+      await until('the API tells that it is under way', isTold, { limitMs })
       const tookMs = await stack.interrupt()
       if (child.exitCode === null) await once(child, 'exit')
       assert.ok(tookMs < endLimitMs, `it took ${tookMs} ms`)
@@ -54,5 +59,10 @@ describe('Ctrl-C in the middle of an upgrade', () => {
         return seen.state === 'running' && seen.start_count === boots + 1 && seen.restart_count === 0
       }
       await until('what ran runs again, as after any end of the platform', runs, { limitMs })
+      const { upgrade, failure } = await stack.api.one('explainHosts', { object: 'local' })
+      assert.partialDeepStrictEqual(upgrade, { state: 'cut-off', to: version.version })
+      assert.match(failure ?? '', /^the platform ended at .* in the middle of the upgrade to Roost 0\.1\.1$/)
+      const [last] = await stack.api.call('listEvents', { query: { kind: 'host', count: '1' } })
+      assert.deepEqual([last?.kind, last?.to], ['host.upgrade', 'cut-off'])
     })
 })

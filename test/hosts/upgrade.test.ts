@@ -85,6 +85,27 @@ describe('an upgrade', function () {
     }
   }
 
+  const upgradeOf = async (host: string) => (await pair.stack.api.one('getHosts', { object: host })).upgrade
+  /** The states of the upgrades to a version that the events of the administrator tell of a host. */
+  const toldOf = async (host: string, { version }: NextVersion) => {
+    const events = await pair.stack.api.call('listEvents', { query: { kind: 'host.upgrade', object: host } })
+    return events.filter(({ facts }) => facts?.['version'] === version).map(({ to }) => to)
+  }
+  /** Upgrades a host's machine, and waits until the API has told how far that is. */
+  async function upgradeTold(version: NextVersion, host: string, dataDir: string) {
+    // The API is itself exchanged on the first machine.
+    const isTold = async () => {
+      const told = await upgradeOf(host).catch(() => undefined)
+      return told?.to === version.version && told.state === 'exchanging' && told.progress !== undefined
+    }
+    const [outcome] = await Promise.all([
+      upgrade(version, dataDir),
+      until(`the API tells the upgrade of ${host}`, isTold, { limitMs: upgradeLimitMs }),
+    ])
+    return outcome
+  }
+
+  const hosts = ['local', ...hostNames]
   const dataDirs = () => [pair.stack, pair.machines.h2, pair.machines.h3].map(({ dataDir }) => dataDir)
   /** The VM processes of the instances that do not sleep. */
   const vmProcesses = () =>
@@ -122,16 +143,20 @@ describe('an upgrade', function () {
   it('of all parts and of each host loses no request and boots no VM anew', async () => {
     const version = next('0.1.1')
     await under('while all was upgraded', async () => {
-      for (const dataDir of dataDirs()) {
-        const { code, text } = await upgrade(version, dataDir)
+      for (const [index, dataDir] of dataDirs().entries()) {
+        const { code, text } = await upgradeTold(version, hosts[index]!, dataDir)
         assert.equal(code, 0, text)
         assert.match(text, /is of version 0\.1\.1 now/)
       }
     })
     const seen = async () => (await pair.roost.run(['host', 'list'])).out
-    const isNew = (out: string) =>
-      ['local', ...hostNames].every((name) => new RegExp(`^${name} .*0\\.1\\.1`, 'm').test(out))
+    const isNew = (out: string) => hosts.every((name) => new RegExp(`^${name} .*0\\.1\\.1`, 'm').test(out))
     await until('every host tells its version', async () => isNew(await seen()), { limitMs })
+    for (const host of hosts) {
+      const isDone = async () => (await upgradeOf(host))?.state === 'done'
+      await until(`${host} tells that its upgrade is done`, isDone, { limitMs })
+      assert.deepEqual(await toldOf(host, version), ['done', 'exchanging'])
+    }
   })
 
   it('goes back if a part does not start, and says which, and why; the database may be of the later version', async () => {
@@ -139,13 +164,23 @@ describe('an upgrade', function () {
     version.addMigration('alter table nodes add more text null')
     version.change('src/bin/worker.ts', 'import ', "throw new Error('a mistake of 0.1.2')\nimport ")
     await under('while an upgrade went back', async () => {
-      const { code, text } = await upgrade(version, pair.stack.dataDir)
+      const { code, text } = await upgradeTold(version, 'local', pair.stack.dataDir)
       assert.equal(code, 1, text)
       assert.match(text, /worker ended with code 1 before it was ready/)
       assert.match(text, /a mistake of 0\.1\.2/)
       assert.match(text, /the version before runs as it did/)
     })
     assert.match((await pair.roost.run(['host', 'list', 'local'])).out, /0\.1\.1/)
+    const isBack = async () => (await upgradeOf('local'))?.state === 'went-back'
+    await until('the host tells that its upgrade went back', isBack, { limitMs })
+    const { failure = '' } = await pair.stack.api.one('explainHosts', { object: 'local' })
+    assert.match(
+      failure,
+      /^the upgrade to Roost 0\.1\.2 went back at .*, because worker ended with code 1 before/,
+    )
+    assert.doesNotMatch(failure, /a mistake/)
+    const told = await toldOf('local', version)
+    assert.deepEqual([told.at(0), told.at(-1)], ['went-back', 'exchanging'])
     await pair.stack.killPart('api')
   })
 
