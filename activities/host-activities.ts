@@ -53,10 +53,23 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
   }
 }
 
-/** The same for moves. A fetch that the workflow calls off ends, and nothing of it is left. */
+/** The same for moves. A copy or a fetch that the workflow calls off ends, and nothing of it is left. */
 export function createMoveActivities(deps: { readonly moves: InstanceMoves }): MoveActivities {
   const { moves } = deps
   return {
+    async offerVolume(input) {
+      return await runHostWork({ work: async () => await moves.offer(input) })
+    },
+    async copyVolume(input) {
+      await runHostWork({
+        work: async () => {
+          await moves.copy(input)
+        },
+        onCancelRequest: async () => {
+          await moves.callOffCopy(input)
+        },
+      })
+    },
     async holdInstance(input) {
       return await runHostWork({ work: async () => await moves.hold(input) })
     },

@@ -51,6 +51,7 @@ const noTransfers: Transfers = {
   serve: async () => await Promise.resolve(1),
   copyOf: async () => await Promise.reject(new TransferError('there is no other host')),
   fetchFile: async () => await Promise.reject(new TransferError('there is no other host')),
+  followVolume: async () => await Promise.reject(new Error('no life has a volume to copy')),
   tellTaken: async () => await Promise.resolve(),
   close: async () => await Promise.resolve(),
 }

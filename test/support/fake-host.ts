@@ -92,7 +92,7 @@ export class FakeHost {
   readonly volumes: MovedVolume[] = []
   /** The permit that was fetched, until the instance is taken. */
   #fetched: number | undefined
-  readonly activities: HostActivities & Required<MoveActivities>
+  readonly activities: HostActivities & MoveActivities
   readonly #options: FakeHostOptions
   readonly orders: StandByOrder[] = []
   /** The changes of the configuration of which the workflow told. */

@@ -271,7 +271,7 @@ const notRunning = 'its VM did not run any more'
 const notHeld = 'it was woken before its host could hold it'
 const noVolumes = 'its new host has a version of Roost that moves no volumes'
 
-type Host = HostActivities & Required<MoveActivities>
+type Host = HostActivities & MoveActivities
 
 function hostFor(work: HostWork, at: HostAddress, options: ActivityOptions): Host {
   return proxyActivities<Host>({ ...nodeCallOptions(at, nameOfWork(work)), ...options })

@@ -87,7 +87,7 @@ export interface MoveActivities {
    * nobody copies for a while. Not `offered`: that boot does not run here. Fails if the instance has another
    * volume.
    */
-  offerVolume?(input: {
+  offerVolume(input: {
     readonly instanceUuid: string
     readonly boot: number
     readonly to: MovePlace
@@ -100,7 +100,7 @@ export interface MoveActivities {
    * nothing is left of it but what the next fetch deletes. If the instance falls asleep before, a fetch may
    * come here sooner than the call-off of the copy, and calls the copy off itself.
    */
-  copyVolume?(input: {
+  copyVolume(input: {
     readonly instanceUuid: string
     readonly boot: number
     readonly from: MovePlace & { readonly port: number }

@@ -7,18 +7,20 @@ import { readHeldCopy } from '../moves/held-files.ts'
 import type { HeldSource } from '../moves/transfers.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import type { MovingVolumes } from './moving-volumes.ts'
+import type { VolumeOffers } from './volume-offers.ts'
 
 /** What this host gives to the hosts to which instances move from here. */
 export function heldSource(parts: {
   readonly ports: AgentPorts
   readonly entries: ReadonlyMap<string, InstanceEntry>
   readonly volumes: MovingVolumes
+  readonly offers: VolumeOffers
   /** Deletes all of an instance. */
   readonly clear: (instanceUuid: string) => Promise<void>
   /** Is told of instances that moved away. */
   readonly gone: RemovedHere
 }): HeldSource {
-  const { ports, entries, volumes, clear, gone } = parts
+  const { ports, entries, volumes, offers, clear, gone } = parts
   const heldFor = (instanceUuid: string, address: string): InstanceEntry | undefined => {
     const entry = entries.get(instanceUuid)
     const { move } = entry?.record ?? {}
@@ -36,7 +38,8 @@ export function heldSource(parts: {
         entry.launch ??= await store.loadLaunch(instanceUuid)
         const { launch } = entry
         const directory = store.directory(instanceUuid)
-        const volume = await volumes.fileOf(entry)
+        const file = await volumes.fileOf(entry)
+        const volume = file && { ...file, copyUuid: await offers.wholeCopy(entry, address) }
         return await readHeldCopy({ directory, record, holdUuid, launch, vmm, volume })
       })
     },
@@ -50,6 +53,7 @@ export function heldSource(parts: {
       const path = name === volumeFileName ? (await volumes.fileOf(entry))?.path : inDirectory
       return path === undefined ? undefined : { path, isHeld }
     },
+    volumeFor: (instanceUuid, address) => offers.volumeFor(instanceUuid, address),
     taken: async ({ instanceUuid, holdUuid }, address) => {
       const entry = heldFor(instanceUuid, address)
       // A start that waits here was ordered by the workflow, which knows better.

@@ -291,7 +291,7 @@ export class HostAgent {
     this.leases.tell(entry, { kind: move?.role === 'old' && !isDeleted ? 'moved' : 'remove' })
     this.leases.forget(entry)
     this.entries.delete(input.instanceUuid)
-    if (move?.role === 'old') this.moves.noteCleared()
+    if (move?.role === 'old') this.moves.noteCleared(input.instanceUuid)
   }
 
   /** Whether this host has been asked to remove the instance, or another host has it now. */

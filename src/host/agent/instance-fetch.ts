@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { VolumePlace } from '../../domain/host/api-protocol.ts'
 import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { FetchResult, MoveActivities, MovedVolume } from '../../domain/instance/host-work.ts'
 import { isUuid } from '../../domain/object-name.ts'
@@ -11,7 +10,7 @@ import type { PreparedImage } from '../images/images.ts'
 import { InstanceEntry } from '../instance/entry.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
 import { imageOf } from '../instance/launch-image.ts'
-import { fetchedVolume, memoryWaits, permitOf, runs, withoutMemory } from '../instance/record.ts'
+import { memoryWaits, permitOf, runs, withoutMemory } from '../instance/record.ts'
 import type { InstanceRecord, Move } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 import { recoveredHostLease } from '../leases/recovered-lease.ts'
@@ -21,6 +20,8 @@ import { fingerprint } from '../moves/root-disk.ts'
 import { shortened, TransferError } from '../moves/transfers.ts'
 import type { Transfers } from '../moves/transfers.ts'
 import type { AgentPorts } from './agent-ports.ts'
+import type { MovingVolumes } from './moving-volumes.ts'
+import type { VolumeCopies } from './volume-copies.ts'
 
 export type FetchInput = Parameters<MoveActivities['fetchInstance']>[0]
 
@@ -33,7 +34,7 @@ interface Fetched {
  * Fetches one instance from the host that holds it:
  *
  *   what it has -> its image, and whether the memory fits -> room on the disk -> its files, beside the instances
- *     -> its volume, beside the volumes -> one rename makes it an instance of this host, which is held
+ *     -> its volume, beside the volumes, unless it was copied before -> one rename makes it an instance of this host, which is held
  *
  * Before the rename, nothing of it is here. A new agent deletes what was fetched in part, and a repeat
  * begins again. After it, a repeat finds the instance. `signal` ends the work at any time.
@@ -45,6 +46,8 @@ export class InstanceFetch {
   readonly #ports: AgentPorts
   readonly #transfers: Transfers
   readonly #entries: Map<string, InstanceEntry>
+  readonly #volumes: MovingVolumes
+  readonly #copies: VolumeCopies
   readonly #clear: (instanceUuid: string) => Promise<void>
   readonly #noteBack: (instanceUuid: string) => void
 
@@ -52,6 +55,8 @@ export class InstanceFetch {
     readonly ports: AgentPorts
     readonly transfers: Transfers
     readonly entries: Map<string, InstanceEntry>
+    readonly volumes: MovingVolumes
+    readonly copies: VolumeCopies
     /** Deletes what an earlier stay of the instance left here. */
     readonly clear: (instanceUuid: string) => Promise<void>
     /** Is told that the instance is here, even if it moved away earlier. */
@@ -60,6 +65,8 @@ export class InstanceFetch {
     this.#ports = parts.ports
     this.#transfers = parts.transfers
     this.#entries = parts.entries
+    this.#volumes = parts.volumes
+    this.#copies = parts.copies
     this.#clear = parts.clear
     this.#noteBack = parts.noteBack
   }
@@ -85,8 +92,7 @@ export class InstanceFetch {
     if (known?.role === 'new' && known.holdUuid === copy.holdUuid) return known.fetched
     const { volume } = input
     if (volume !== undefined) {
-      await this.#requireElsewhere(volume)
-      this.#requireUnawaited(volume, instanceUuid)
+      await this.#volumes.requireArrivable(volume, instanceUuid)
     }
     if (this.#entries.has(instanceUuid)) await this.#clear(instanceUuid)
     const fetched = await this.#prepare(copy, signal)
@@ -97,7 +103,8 @@ export class InstanceFetch {
     const record = arrivedRecord(copy.record, { hostBootId: this.#ports.hostBootId, move })
     await this.#copyFiles(input, files, signal)
     try {
-      if (volume !== undefined) await this.#copyVolume(input, volume, signal)
+      if (volume !== undefined && !(await this.#copies.takeOver(volume, copy.volume?.copyUuid, signal)))
+        await this.#copyVolume(input, volume, signal)
       await this.#requireSameHold(copy, input, signal)
       signal.throwIfAborted()
       if (volume !== undefined) await this.#ports.volumes.finishArrival(volume.uuid, instanceUuid)
@@ -177,22 +184,6 @@ export class InstanceFetch {
     log.info({ instance, from: from.nodeId, bytes, compressedBytes, ms }, 'an instance was fetched')
   }
 
-  /**
-   * Throws if the row names this host, so that this is an old order. What is here of the volume may be the
-   * only copy then.
-   */
-  async #requireElsewhere({ uuid }: MovedVolume): Promise<void> {
-    if ((await this.#ports.launches.placeOfVolume(uuid)) !== VolumePlace.Here) return
-    throw new HostStartError(HostFailure.BootFailed, ownVolume, { final: true })
-  }
-
-  /** Throws if the volume was fetched with another instance that may yet become this host's. */
-  #requireUnawaited({ uuid }: MovedVolume, instanceUuid: string): void {
-    for (const { instanceUuid: other, record } of this.#entries.values())
-      if (other !== instanceUuid && fetchedVolume(record) === uuid)
-        throw new HostStartError(HostFailure.BootFailed, `instance ${other} waits here for the volume`)
-  }
-
   async #copyVolume({ instanceUuid, from }: FetchInput, volume: MovedVolume, signal: AbortSignal) {
     const { volumes, log } = this.#ports
     const { uuid, sizeMb } = volume
@@ -242,7 +233,7 @@ export class InstanceFetch {
 }
 
 /** The other host's words are in the workflow's history and in what users read, so there are few of them. */
-function asToldShortly(error: unknown): unknown {
+export function asToldShortly(error: unknown): unknown {
   if (error instanceof TransferError) {
     const message = shortened(`the instance could not be fetched: ${error.message}`)
     return new HostStartError(HostFailure.BootFailed, message, { cause: error })
@@ -253,7 +244,6 @@ function asToldShortly(error: unknown): unknown {
 }
 
 const mebibyte = 1024 * 1024
-const ownVolume = 'the volume of the instance is on this host already'
 const ownHold = 'this host holds the instance for a move to another one'
 
 /** Whether both write to the same files. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
 import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { FetchResult, MoveActivities, MovedVolume } from '../../domain/instance/host-work.ts'
@@ -7,18 +6,7 @@ import { FairSemaphore } from '../../primitives/fair-semaphore.ts'
 import type { BootEnd } from '../instance/boot-end.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
-import {
-  digestOf,
-  firstRecord,
-  goesToSleep,
-  memoryWaits,
-  nicOf,
-  permitOf,
-  released,
-  runs,
-  withoutMemory,
-  withVolume,
-} from '../instance/record.ts'
+import { firstRecord, goesToSleep, permitOf, released, runs } from '../instance/record.ts'
 import type { InstanceRecord, Move } from '../instance/record.ts'
 import { RemovedHere } from '../instance/removed-here.ts'
 import type { HostLeases } from '../leases/host-leases.ts'
@@ -27,13 +15,18 @@ import { transfersAtOnce, transfersPerHost } from '../moves/transfers.ts'
 import type { HeldSource, Transfers } from '../moves/transfers.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { AgentPorts } from './agent-ports.ts'
-import { ownLaunch } from './own-launch.ts'
 import { SerialQueue } from './serial-queue.ts'
-import { InstanceFetch, isAlike, isSame } from './instance-fetch.ts'
+import { claimFetched } from './claim-fetched.ts'
+import { asToldShortly, InstanceFetch, isAlike, isSame } from './instance-fetch.ts'
 import type { FetchInput } from './instance-fetch.ts'
 import { heldSource } from './held-source.ts'
 import { MovingVolumes } from './moving-volumes.ts'
+import { VolumeCopies } from './volume-copies.ts'
+import type { CopyInput } from './volume-copies.ts'
+import { VolumeOffers } from './volume-offers.ts'
 
+type OfferInput = Parameters<MoveActivities['offerVolume']>[0]
+type OfferResult = Awaited<ReturnType<MoveActivities['offerVolume']>>
 type HoldInput = Parameters<MoveActivities['holdInstance']>[0]
 
 /** How long the old host may take to delete what it has. Otherwise its sweep does it. */
@@ -65,6 +58,8 @@ export class InstanceMoves {
   readonly #end: BootEnd
   readonly #standby: StandbyWork
   readonly volumes: MovingVolumes
+  readonly #offers: VolumeOffers
+  readonly #copies: VolumeCopies
   readonly #source: HeldSource
   readonly #entry: (instanceUuid: string) => InstanceEntry
   readonly #clear: (instanceUuid: string) => Promise<void>
@@ -91,9 +86,34 @@ export class InstanceMoves {
     this.#end = parts.end
     this.#standby = parts.standby
     this.volumes = new MovingVolumes(parts)
-    this.#source = heldSource({ ...parts, volumes: this.volumes, gone: this.#gone })
+    const { volumes } = this
+    this.#offers = new VolumeOffers(parts.ports, () => this.#serveAgain())
+    const isFetching = (input: CopyInput) => this.#fetchOf(input) !== undefined
+    this.#copies = new VolumeCopies({ ...parts, volumes, turns: this.#transferTurns, isFetching })
+    this.#source = heldSource({ ...parts, volumes, offers: this.#offers, gone: this.#gone })
     this.#entry = parts.entry
     this.#clear = parts.clear
+  }
+
+  /** See `MoveActivities.offerVolume`. */
+  async offer({ instanceUuid, ...wanted }: OfferInput): Promise<OfferResult> {
+    this.requireMesh()
+    const entry = this.#entries.get(instanceUuid)
+    if (entry === undefined || !runs(entry.record)) return { offered: false }
+    this.requireMovable(entry, wanted.volume)
+    if (!this.#offers.offer(entry, wanted)) return { offered: false }
+    return { offered: true, port: await this.#serve() }
+  }
+
+  /** See `MoveActivities.copyVolume`. */
+  async copy(input: CopyInput): Promise<void> {
+    await this.#copies.copy(input, this.requireMesh()).catch((error: unknown) => {
+      throw asToldShortly(error)
+    })
+  }
+
+  async callOffCopy(input: CopyInput): Promise<void> {
+    await this.#copies.callOff(input.volume.uuid, input)
   }
 
   /** See `MoveActivities.holdInstance`. */
@@ -110,6 +130,7 @@ export class InstanceMoves {
 
   /** See `MoveActivities.releaseInstance`. */
   async release({ instanceUuid }: { readonly instanceUuid: string }): Promise<void> {
+    this.#offers.end(instanceUuid)
     const entry = this.#entries.get(instanceUuid)
     if (entry === undefined) return
     await entry.sleep
@@ -131,7 +152,7 @@ export class InstanceMoves {
     const transfers = this.requireMesh()
     // There is no `await` between the last look and the entry in `#fetches`, so one job of several is made.
     for (;;) {
-      const under = [...this.#fetches.values()].find((job) => isAlike(job.input, input))
+      const under = this.#fetchOf(input)
       if (under === undefined) break
       if (isSame(under.input, input)) return await under.result
       await this.callOff(under.input.instanceUuid)
@@ -140,6 +161,8 @@ export class InstanceMoves {
       ports: this.#ports,
       transfers,
       entries: this.#entries,
+      volumes: this.volumes,
+      copies: this.#copies,
       clear: this.#clear,
       noteBack: (instanceUuid) => this.noteBack(instanceUuid),
     })
@@ -163,6 +186,11 @@ export class InstanceMoves {
     if (job === undefined) return
     job.controller.abort()
     await job.result.catch(() => undefined)
+  }
+
+  /** The fetch under way that writes to the same files. */
+  #fetchOf(input: FetchInput | CopyInput): FetchJob | undefined {
+    return [...this.#fetches.values()].find((job) => isAlike(job.input, input))
   }
 
   isFetching(instanceUuid: string): boolean {
@@ -220,7 +248,8 @@ export class InstanceMoves {
   }
 
   /** Called after the instance was deleted here. */
-  noteCleared(): void {
+  noteCleared(instanceUuid: string): void {
+    this.#offers.end(instanceUuid)
     this.#serveAgain()
   }
 
@@ -297,38 +326,9 @@ export class InstanceMoves {
     return { ...firstRecord(spec, { boot, hostBootId }, undefined), reported: true }
   }
 
-  /**
-   * Within `queue`: makes an instance that was fetched this host's own. Returns the hold that is over;
-   * undefined if there was none. The API tells the launch spec only to the host that the row names.
-   */
   async #claim(entry: InstanceEntry, signal: AbortSignal): Promise<Move | undefined> {
-    if (entry.record?.move?.role !== 'new') return undefined
-    const { move } = entry.record
-    const told = await this.#ports.launches.launchSpec(entry.instanceUuid, signal)
-    await this.#keepOwnLaunch(entry, entry.record, told)
-    const nic = nicOf(told)
-    const own = { ...released(entry.record), nic, imageDigest: digestOf(told) }
-    await entry.save(withVolume(own, await this.volumes.take(entry, told)), { durable: true })
-    return move
-  }
-
-  /**
-   * Within `queue`. While anything is left of a copy that may not be used, the record has its `move`, so a
-   * new agent begins here again.
-   */
-  async #keepOwnLaunch(entry: InstanceEntry, record: InstanceRecord, told: LaunchSpec): Promise<void> {
-    const { store, vmm, log } = this.#ports
-    const { instanceUuid } = entry
-    const waits = permitOf(record) !== undefined && memoryWaits(record)
-    const copy = (entry.launch ??= await store.loadLaunch(instanceUuid))
-    const own = copy && ownLaunch(copy, { told, memoryWaits: waits })
-    if (own !== undefined) return await this.#standby.keepLaunch(entry, own)
-    if (copy === undefined && !waits) return
-    log.warn({ instance: instanceUuid }, 'what was fetched is not what the API tells: its memory is dropped')
-    await entry.save(withoutMemory(record), { durable: true })
-    entry.launch = undefined
-    await vmm.dropSnapshot(store.directory(instanceUuid))
-    await store.dropLaunch(instanceUuid)
+    const parts = { ports: this.#ports, volumes: this.volumes, standby: this.#standby }
+    return await claimFetched(parts, entry, signal)
   }
 
   #over(instanceUuid: string, move: Move): void {
@@ -356,7 +356,8 @@ export class InstanceMoves {
   async #serve(): Promise<number> {
     return await this.#serving.run(async () => {
       const holds = this.#holds()
-      const addresses = [...new Set(holds.map(({ to }) => to.address))]
+      const places = [...holds.map(({ to }) => to), ...this.#offers.places]
+      const addresses = [...new Set(places.map(({ address }) => address))]
       const port = holds.find((hold) => hold.port !== undefined)?.port
       return await this.requireMesh().serve(this.#source, { addresses, ...(port !== undefined && { port }) })
     })

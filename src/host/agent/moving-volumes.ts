@@ -1,8 +1,10 @@
 import { VolumePlace } from '../../domain/host/api-protocol.ts'
 import type { LaunchSpec, LaunchVolume } from '../../domain/host/api-protocol.ts'
+import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { MovedVolume } from '../../domain/instance/host-work.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
-import { memoryWaits, permitOf } from '../instance/record.ts'
+import { HostStartError } from '../instance/host-start-error.ts'
+import { fetchedVolume, memoryWaits, permitOf } from '../instance/record.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { AgentPorts } from './agent-ports.ts'
 
@@ -51,6 +53,19 @@ export class MovingVolumes {
     const volume = leavingVolume(entry)
     const path = volume && (await this.#ports.volumes.heldFile(volume.uuid, entry.instanceUuid))
     return volume === undefined || path === undefined ? undefined : { uuid: volume.uuid, path }
+  }
+
+  /**
+   * Throws if the volume may not arrive with the instance. If the row names this host, this is an old order,
+   * and what is here of the volume may be the only copy. The same is true if it was fetched with another
+   * instance that may yet become this host's.
+   */
+  async requireArrivable({ uuid }: MovedVolume, instanceUuid: string): Promise<void> {
+    if ((await this.#ports.launches.placeOfVolume(uuid)) === VolumePlace.Here)
+      throw new HostStartError(HostFailure.BootFailed, ownVolume, { final: true })
+    for (const { instanceUuid: other, record } of this.#entries.values())
+      if (other !== instanceUuid && fetchedVolume(record) === uuid)
+        throw new HostStartError(HostFailure.BootFailed, `instance ${other} waits here for the volume`)
   }
 
   /**
@@ -118,6 +133,8 @@ export class MovingVolumes {
     )
   }
 }
+
+const ownVolume = 'the volume of the instance is on this host already'
 
 function leavingVolume({ record }: InstanceEntry): MovedVolume | undefined {
   return record?.move?.role === 'old' ? record.move.volume : undefined

@@ -163,6 +163,11 @@ export class FakeVms {
     if (heldBack !== undefined) this.setDisabled(name, heldBack)
   }
 
+  /** Ends what an agent that dies has copied of volumes. */
+  endMirrors(): void {
+    for (const { mirror } of this.#vms.values()) mirror?.cancel()
+  }
+
   /** Lets the machine reboot: every VM is gone, and no exit is recorded. */
   reboot(): void {
     for (const vm of this.#vms.values()) clearTimers(vm)

@@ -84,7 +84,7 @@ export class FakeVolumes implements Volumes {
         this.#unusable(uuid, 'the file system of the volume is damaged')
     }
     this.held.set(uuid, instanceUuid)
-    return { uuid, readonly }
+    return { uuid, readonly, ...(this.#faults.directory !== undefined && { path: this.contentOf(uuid) }) }
   }
 
   async release(instanceUuid: string): Promise<void> {

@@ -18,7 +18,12 @@ export interface HeldCopy {
    * The volume that moves with it, of which the old host has a file of this length. Absent: it has none, or
    * the host is of an earlier version.
    */
-  readonly volume?: { readonly uuid: string; readonly bytes: number }
+  readonly volume?: {
+    readonly uuid: string
+    readonly bytes: number
+    /** The copy that has what the volume has now, if one was made while the instance ran. */
+    readonly copyUuid?: string
+  }
 }
 
 export interface HeldFile {

@@ -18,7 +18,8 @@ export async function readHeldCopy(held: {
   readonly launch: LaunchCopy | undefined
   readonly vmm: Pick<Vmm, 'snapshots'>
   /** The volume that moves with it, with its file. */
-  readonly volume?: { readonly uuid: string; readonly path: string } | undefined
+  readonly volume?:
+    { readonly uuid: string; readonly path: string; readonly copyUuid?: string | undefined } | undefined
 }): Promise<HeldCopy> {
   const { directory, record, holdUuid, launch, volume } = held
   const isAsleep = permitOf(record) !== undefined
@@ -37,8 +38,17 @@ export async function readHeldCopy(held: {
     ...(isAsleep && launch !== undefined && { spec: launch.spec }),
     files: files.filter((file) => file !== undefined),
     ...(memory !== undefined && { memory }),
-    ...(volume !== undefined && { volume: { uuid: volume.uuid, bytes: (await stat(volume.path)).size } }),
+    ...(volume !== undefined && { volume: await describeVolume(volume) }),
   }
+}
+
+async function describeVolume({
+  uuid,
+  path,
+  copyUuid,
+}: NonNullable<Parameters<typeof readHeldCopy>[0]['volume']>): Promise<HeldCopy['volume']> {
+  const { size: bytes } = await stat(path)
+  return { uuid, bytes, ...(copyUuid !== undefined && { copyUuid }) }
 }
 
 /** Undefined if the next boot begins afresh, or would because its snapshot is gone. */

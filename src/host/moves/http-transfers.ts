@@ -4,7 +4,7 @@ import type { Network } from '../network/network.ts'
 import type { HeldCopy } from './held-copy.ts'
 import { TransferClient } from './transfer-client.ts'
 import { TransferServer } from './transfer-server.ts'
-import type { HeldSource, HoldName, TransferCount, Transfers, WantedFile } from './transfers.ts'
+import type { HeldSource, HoldName, TransferCount, Transfers, WantedFile, WantedVolume } from './transfers.ts'
 
 /**
  * `Transfers` over HTTP in the mesh. The network's filter lets in only the machines that may fetch
@@ -43,6 +43,10 @@ export class HttpTransfers implements Transfers {
 
   async fetchFile(wanted: WantedFile, signal: AbortSignal): Promise<TransferCount> {
     return await this.#client.fetchFile(wanted, signal)
+  }
+
+  async followVolume(wanted: WantedVolume, signal: AbortSignal): Promise<string> {
+    return await this.#client.followVolume(wanted, signal)
   }
 
   async tellTaken(from: MoveSource, hold: HoldName, signal: AbortSignal): Promise<void> {

@@ -8,14 +8,16 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createZstdDecompress } from 'node:zlib'
+import { isUuid } from '../../domain/object-name.ts'
 import type { MoveSource } from '../instance/record.ts'
+import { ArrivingChanges } from './changed-content.ts'
 import { heldCopyMaxBytes, volumeFileName } from './held-copy.ts'
 import type { HeldCopy } from './held-copy.ts'
 import { SparseWriter, writeWithoutZeros } from './sparse-content.ts'
 import { TransferPace } from './transfer-pace.ts'
-import { checksumTrailer, transferIdleMs } from './transfer-server.ts'
+import { checksumTrailer, copyHeader, transferIdleMs } from './transfer-server.ts'
 import { NotHeldError, shortened, TransferError, transferLimitMs } from './transfers.ts'
-import type { HoldName, TransferCount, WantedFile } from './transfers.ts'
+import type { HoldName, TransferCount, WantedFile, WantedVolume } from './transfers.ts'
 
 /** The wait before a host that sends enough already is asked again. */
 const busyRetryMs = 500
@@ -118,6 +120,38 @@ export class TransferClient {
       response.destroy()
       await target.close()
     }
+  }
+
+  /** It may last as long as the VM runs, so there is no limit of time but the pace of the copy before. */
+  async followVolume(
+    { from, instanceUuid, bytes, path, onReady }: WantedVolume,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const source = `/instances/${instanceUuid}/volume?bytes=${bytes}`
+    const response = await this.#askUntilFree({ from, method: 'GET', path: source, signal })
+    await using target = await open(path, 'r+')
+    const arriving = new ArrivingChanges(target, bytes, async () => {
+      await target.sync()
+      pace[Symbol.dispose]()
+      onReady()
+    })
+    using pace = new TransferPace(() => arriving.arrived, { paceMs: this.#paceMs })
+    try {
+      const write = async (pieces: AsyncIterable<Buffer>): Promise<void> => await arriving.write(pieces)
+      await pipeline(response, write, { signal: AbortSignal.any([signal, pace.signal]) })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isOfDisk(error)) throw error
+      const why = messageOf(pace.signal.aborted ? pace.signal.reason : error)
+      throw new TransferError(`the volume could not be followed at ${nameOf(from)}: ${why}`, { cause: error })
+    } finally {
+      response.destroy()
+    }
+    const copyUuid = String(response.headers[copyHeader])
+    if (!arriving.isWhole || arriving.checksum() !== response.trailers[checksumTrailer] || !isUuid(copyUuid))
+      throw new TransferError(`what arrived of the volume is not what ${nameOf(from)} has`)
+    await target.sync()
+    return copyUuid
   }
 
   async tellTaken(

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress } from 'node:zlib'
 import type { AgentLog } from '../agent/agent-ports.ts'
+import { ChangesSender } from './changed-content.ts'
 import { isHeldFileName, volumeFileName } from './held-copy.ts'
 import { sparsePiecesOf } from './sparse-content.ts'
 import type { ReadFile } from './sparse-content.ts'
@@ -18,6 +19,8 @@ import type { HeldSource } from './transfers.ts'
 
 /** The trailer with the checksum of the content, which is known when all of it was read. */
 export const checksumTrailer = 'x-content-sha256'
+/** The header with the name of a copy of a volume. */
+export const copyHeader = 'x-copy'
 /** How long a connection may carry nothing. Both sides end it then. */
 export const transferIdleMs = 20_000
 /** Compression has to keep up with the wire. Level 1 does 400 MB/s and more per processor. */
@@ -27,7 +30,7 @@ const pieceBytes = 1024 * 1024
 const connectionsMax = 64
 
 const routePattern =
-  /^\/instances\/([0-9a-f-]{36})\/(copy|taken|files\/([a-z0-9%.-]{1,64}))(?:\?bytes=(\d{1,16})|\?hold=([0-9a-f-]{36}))?$/i
+  /^\/instances\/([0-9a-f-]{36})\/(copy|taken|volume|files\/([a-z0-9%.-]{1,64}))(?:\?bytes=(\d{1,16})|\?hold=([0-9a-f-]{36}))?$/i
 
 interface Asked {
   readonly source: HeldSource
@@ -45,6 +48,8 @@ interface Asked {
  *   GET  /instances/<uuid>/files/<name>?bytes=N  -> the first N bytes, as one zstd stream, with their SHA-256 as the trailer;
  *                                                   503: too many transfers at once, ask again
  *                                                   Of a volume only what is not empty is sent: `sparse-content.ts`
+ *   GET  /instances/<uuid>/volume?bytes=N        -> what its VM has on its volume and writes to it, until it sleeps: `changed-content.ts`
+ *                                                   The header names the copy. Without the trailer it is of no use
  *   POST /instances/<uuid>/taken?hold=<uuid>     -> 204, once everything that was held is deleted; 404: there is no such hold
  */
 export class TransferServer {
@@ -113,6 +118,7 @@ export class TransferServer {
     const asked = { source, instanceUuid, response, address: request.socket.remoteAddress ?? '' }
     const isGet = request.method === 'GET'
     if (isGet && what === 'copy') await tellCopy(asked)
+    else if (isGet && what === 'volume') await this.#sendVolume(asked, Number(bytes))
     else if (request.method === 'POST' && what === 'taken' && holdUuid !== undefined)
       response.writeHead((await source.taken({ instanceUuid, holdUuid }, asked.address)) ? 204 : 404).end()
     else if (isGet && name !== undefined && bytes !== undefined)
@@ -143,6 +149,37 @@ export class TransferServer {
       }
       const pieces = name === volumeFileName ? sparsePiecesOf(file, bytes) : piecesOf(file, bytes)
       await send(pieces, pace.signal, response)
+    } finally {
+      this.#sending.delete(asked)
+    }
+  }
+
+  /** A copy has a turn until it only follows. */
+  async #sendVolume(asked: Asked, bytes: number): Promise<void> {
+    const { source, instanceUuid, address, response } = asked
+    const offered = source.volumeFor(instanceUuid, address)
+    if (offered?.bytes !== bytes) return void response.writeHead(404).end()
+    if (!this.#hasTurn(address)) return void response.writeHead(503).end()
+    this.#sending.add(asked)
+    try {
+      response.writeHead(200, { trailer: checksumTrailer, [copyHeader]: offered.copyUuid })
+      response.flushHeaders()
+      using sender = new ChangesSender(response, bytes)
+      const mirror = await offered.mirror(sender)
+      const cancel = () => mirror.cancel()
+      response.once('close', cancel)
+      response.on('error', cancel)
+      if (response.closed) cancel()
+      using pace = new TransferPace(() => sender.sent, { paceMs: this.#paceMs })
+      pace.signal.addEventListener('abort', cancel)
+      if (await mirror.ready) {
+        pace[Symbol.dispose]()
+        this.#sending.delete(asked)
+        sender.tellReady()
+      }
+      if (!(await mirror.over)) throw new Error(`the copy of the volume of ${instanceUuid} is not whole`)
+      response.addTrailers({ [checksumTrailer]: sender.checksum() })
+      response.end()
     } finally {
       this.#sending.delete(asked)
     }

@@ -1,4 +1,5 @@
 import type { MoveSource } from '../instance/record.ts'
+import type { MirrorTarget, VolumeMirror } from '../vmm/volume-mirror.ts'
 import type { HeldCopy, HeldFile } from './held-copy.ts'
 import { slowestBytesPerMs } from './transfer-pace.ts'
 
@@ -38,6 +39,12 @@ export interface Transfers {
    * told and the checksum of what the old host read. After a failure, a part may be left.
    */
   fetchFile(wanted: WantedFile, signal: AbortSignal): Promise<TransferCount>
+  /**
+   * Copies a volume that the old host offers, and follows what its VM writes. Resolves with the name of the
+   * copy once the VM sleeps and the file has, durably, what the volume had then. Fails if the VM ends in any
+   * other way, or never begins to sleep.
+   */
+  followVolume(wanted: WantedVolume, signal: AbortSignal): Promise<string>
   /** Tells the old host that the instance is this host's, so that it deletes what it has of that hold. */
   tellTaken(from: MoveSource, hold: HoldName, signal: AbortSignal): Promise<void>
   close(): Promise<void>
@@ -58,6 +65,16 @@ export interface WantedFile {
   readonly isMade?: true
 }
 
+export interface WantedVolume {
+  readonly from: MoveSource
+  readonly instanceUuid: string
+  readonly bytes: number
+  /** A file with this length, and nothing but a hole in it. */
+  readonly path: string
+  /** Called once the file has had all of the volume, durably. */
+  readonly onReady: () => void
+}
+
 export interface TransferCount {
   readonly bytes: number
   readonly compressedBytes: number
@@ -69,8 +86,18 @@ export interface HeldSource {
   copyFor(instanceUuid: string, address: string): Promise<HeldCopy | undefined>
   /** A file of the copy. Undefined if it is not for that machine, or not there. */
   fileFor(instanceUuid: string, address: string, name: string): Promise<FileOfHold | undefined>
+  /** A volume that the machine with this address may copy. Undefined if none is offered to it. */
+  volumeFor(instanceUuid: string, address: string): OfferedVolume | undefined
   /** False if that hold is not there for that machine. */
   taken(hold: HoldName, address: string): Promise<boolean>
+}
+
+export interface OfferedVolume {
+  /** Both hosts know the copy by this name. */
+  readonly copyUuid: string
+  readonly bytes: number
+  /** Begins to copy it. Throws if that is impossible now. */
+  mirror(target: MirrorTarget): Promise<VolumeMirror>
 }
 
 export interface FileOfHold {

@@ -242,6 +242,7 @@ export class LiveAgent {
   bury(): void {
     void this.outbox.close()
     void this.#transfers?.close()
+    this.#machine.host.endMirrors()
   }
 
   /** Halts the agent as `src/bin/agent.ts` does on SIGINT. */

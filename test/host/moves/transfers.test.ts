@@ -40,6 +40,7 @@ describe('a transfer between two hosts', () => {
       if (address !== newAddress && address !== secondAddress) return undefined
       return await Promise.resolve({ path: join(directory, 'old', name), isHeld: () => isHeld })
     },
+    volumeFor: () => undefined,
     taken: async (_, address) => {
       if (address === newAddress) taken += 1
       return await Promise.resolve(address === newAddress)
