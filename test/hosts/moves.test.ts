@@ -184,7 +184,9 @@ describe('an instance that moves', function () {
     await until('it has counted', async () => (await read('count')).length > 10, { limitMs })
     const from = await pair.hostOf(keeper.uuid)
     const before = await read('count')
-    await move({ uuid: keeper.uuid, name: 'keeper' })
+    const to = await move({ uuid: keeper.uuid, name: 'keeper' })
+    assert.match(pair.machines[to].output(), /a volume that was copied while its VM ran is whole/)
+    assert.doesNotMatch(pair.machines[to].output(), /a volume was fetched/, 'it was away only for the rest')
     const counted = await until(
       'it counts on',
       async () => {
