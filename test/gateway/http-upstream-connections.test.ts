@@ -5,8 +5,11 @@ import { connect, createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import { closed } from '../support/public-gateway.ts'
 import { TestFront, exchangeRaw, onBothRoads, readUntil } from '../support/gateway-http.ts'
+import { DeafPort } from '../support/deaf-port.ts'
+import { until } from '../support/until.ts'
 import { Upstream } from '../support/gateway-http-upstream.ts'
 
+const limitMs = 30_000
 const request = 'GET / HTTP/1.1\r\nHost: app.test\r\nConnection: close\r\n\r\n'
 
 async function ended(socket: Socket | undefined): Promise<void> {
@@ -157,6 +160,34 @@ onBothRoads('a connection to an instance', () => {
     const server = createHttpServer((_request, response) => void response.end('up'))
     upstream = await Upstream.listening(server, port)
     assert.equal(await answer, '200')
+  })
+
+  it('to an instance that was just started has the longer time also once one was accepted', async () => {
+    await front.close()
+    front = await TestFront.start({ limits: { connectMs: 1, freshConnectMs: limitMs } })
+    const application = await DeafPort.open()
+    try {
+      front.traffic.fresh = true
+      front.traffic.port = application.port
+      assert.equal(await get(), '200')
+      await application.turnDeaf()
+      const answer = get()
+      await until('a connection is being made', () => application.isAsked, { limitMs })
+      application.hear()
+      assert.equal(await answer, '200')
+    } finally {
+      application.close()
+    }
+  })
+
+  it('to an instance that was just started is refused at once if one was accepted before', async () => {
+    const answering = await answeredBy(
+      Upstream.http((_request, response) => void response.setHeader('Connection', 'close').end('hello')),
+    )
+    front.traffic.fresh = true
+    assert.equal(await get(), '200')
+    answering.close()
+    assert.equal(await get(), '502')
   })
 
   it('to an instance that was just started and never listens gives up at the limit', async () => {

@@ -26,7 +26,7 @@ const maxSessions = 64
 export class GrpcSessions {
   readonly #address: UpstreamAddress
   readonly #limits: HttpLimits
-  readonly #isFresh: (fresh: boolean) => boolean
+  readonly #listens: () => boolean
   readonly #streams = new Map<ClientHttp2Session, number>()
   readonly #waiting: ((result: SessionResult) => void)[] = []
   #connecting = false
@@ -35,11 +35,11 @@ export class GrpcSessions {
   constructor(options: {
     readonly address: UpstreamAddress
     readonly limits: HttpLimits
-    readonly isFresh: (fresh: boolean) => boolean
+    readonly listens: () => boolean
   }) {
     this.#address = options.address
     this.#limits = options.limits
-    this.#isFresh = options.isFresh
+    this.#listens = options.listens
   }
 
   /**
@@ -79,12 +79,12 @@ export class GrpcSessions {
   }
 
   #connect(fresh: boolean): void {
-    if (this.#streams.size >= maxSessions) return this.#settle(new Error('too many connections'))
+    if (this.#streams.size >= maxSessions) return this.#settle(new Error('too many connections'), fresh)
     this.#connecting = true
-    const options = { fresh: this.#isFresh(fresh), limits: this.#limits }
+    const options = { fresh, listens: this.#listens(), limits: this.#limits }
     connectUpstream(this.#address, options, (result) => {
       this.#connecting = false
-      if (result instanceof Error) return this.#settle(result)
+      if (result instanceof Error) return this.#settle(result, fresh)
       const session = connect(`http://${this.#address.host}:${this.#address.port}`, {
         createConnection: () => result,
         ...fieldsAsTheyCome,
@@ -98,14 +98,14 @@ export class GrpcSessions {
       session.setTimeout(this.#limits.upstreamIdleMs, () => {
         if ((this.#streams.get(session) ?? 0) === 0) session.close()
       })
-      this.#settle(session)
+      this.#settle(session, fresh)
     })
   }
 
-  #settle(result: SessionResult): void {
+  #settle(result: SessionResult, fresh: boolean): void {
     for (const done of this.#waiting.splice(0)) {
       if (result instanceof Error) done(result)
-      else this.take(false, done)
+      else this.take(fresh, done)
     }
   }
 }

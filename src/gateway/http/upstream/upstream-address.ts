@@ -15,10 +15,14 @@ export interface UpstreamAddress {
 
 export interface ConnectOptions {
   /**
-   * Whether the instance had just been started. Its port may not listen yet and packets to it may be lost,
-   * so attempts are repeated.
+   * Whether the instance had just been started. Its first answers may be late, so it gets the longer time.
    */
   readonly fresh: boolean
+  /**
+   * Whether the instance is known to listen. If it is not known of a fresh one, attempts are repeated: its
+   * port may not listen yet.
+   */
+  readonly listens?: boolean
   readonly limits: HttpLimits
   /** Reads what arrives, in place of the events of the socket. */
   readonly onRead?: OnReadOpts | undefined
@@ -60,7 +64,7 @@ export function connectUpstream(
 
 class Connecting {
   readonly #address: UpstreamAddress
-  readonly #fresh: boolean
+  readonly #repeats: boolean
   readonly #onRead: OnReadOpts | undefined
   readonly #done: (result: Socket | Error) => void
   readonly #limit: NodeJS.Timeout
@@ -71,7 +75,7 @@ class Connecting {
 
   constructor(address: UpstreamAddress, options: ConnectOptions, done: (result: Socket | Error) => void) {
     this.#address = address
-    this.#fresh = options.fresh
+    this.#repeats = options.fresh && options.listens !== true
     this.#onRead = options.onRead
     this.#done = done
     const limitMs = options.fresh ? options.limits.freshConnectMs : options.limits.connectMs
@@ -107,10 +111,10 @@ class Connecting {
     })
     socket.on('error', (error) => {
       this.#underWay.delete(socket)
-      if (this.#fresh) this.#refused()
+      if (this.#repeats) this.#refused()
       else this.#finish(error)
     })
-    if (this.#fresh) this.#attemptAfter(silentPauseMs)
+    if (this.#repeats) this.#attemptAfter(silentPauseMs)
   }
 
   #refused(): void {

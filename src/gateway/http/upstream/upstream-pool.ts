@@ -28,7 +28,7 @@ export class UpstreamPool {
     this.address = address
     this.#limits = limits
     this.#sweep = options.sweep
-    this.grpc = new GrpcSessions({ address, limits, isFresh: (fresh) => fresh && !this.#listens })
+    this.grpc = new GrpcSessions({ address, limits, listens: () => this.#listens })
   }
 
   /** Returns undefined if there are too many. `reuse: false` asks for a new connection. */
@@ -69,7 +69,7 @@ export class UpstreamPool {
     done: Parameters<typeof connectUpstream>[2],
     onRead?: ConnectOptions['onRead'],
   ): () => void {
-    const options = { fresh: fresh && !this.#listens, limits: this.#limits, onRead }
+    const options = { fresh, listens: this.#listens, limits: this.#limits, onRead }
     return connectUpstream(this.address, options, (result) => {
       if (!(result instanceof Error)) this.#listens = true
       done(result)
