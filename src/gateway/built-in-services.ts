@@ -96,6 +96,7 @@ function admissionTo({ service, host, port, secure }: BuiltInService): Admission
     port,
     ...(secure && { secure }),
     fresh: false,
+    slept: false,
     timing: { queuedUs: 0 },
     done: () => undefined,
     onEnd: () => () => undefined,

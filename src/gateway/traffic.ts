@@ -54,6 +54,11 @@ export interface Admission {
    * yet.
    */
   readonly fresh: boolean
+  /**
+   * Whether the instance has fallen asleep since. It may be awake again, on another host. A connection that
+   * was being made then may never come about, whether or not the instance is awake.
+   */
+  readonly slept: boolean
   /** For the `Server-Timing` header and the histograms. */
   readonly timing: AdmissionTiming
   /** Ends the admission. Idempotent. */

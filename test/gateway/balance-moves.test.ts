@@ -28,6 +28,7 @@ describe('when an instance moves to another host', () => {
   /** Returns a request in flight, and one that waits, while the old host holds the instance. */
   async function held(): Promise<{ readonly inFlight: Admission; readonly waiting: Promise<Admission> }> {
     const inFlight = await one.admission()
+    assert.equal(inFlight.slept, false)
     host.answer = () => undefined
     host.say({ kind: 'rest', instance: 'a', boot: 1, withinMs: 0 })
     assert.equal((await host.next('open', 2)).patient, true)
@@ -43,8 +44,10 @@ describe('when an instance moves to another host', () => {
     const ends: EndReason[] = []
     inFlight.onEnd((why) => ends.push(why))
     other.answer = () => ({ boot: 2, memoryBoot: 1 })
+    assert.equal(inFlight.slept, true)
     move()
     const after = await waiting
+    assert.deepEqual([inFlight.slept, after.slept], [true, false])
     // What the old host says now counts no more.
     host.say({ kind: 'gone', instance: 'a', boot: 2 })
     host.drop()

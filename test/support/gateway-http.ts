@@ -60,6 +60,7 @@ export class FakeTraffic implements Traffic {
   port = 0
   boot = 1
   fresh = false
+  slept = false
   instanceUuid = 'instance-1'
   /** How many of the next admissions end with `gone` as soon as a listener is added to them. */
   goneAtOnce = 0
@@ -105,6 +106,7 @@ export class FakeTraffic implements Traffic {
       host: this.host,
       port: this.port,
       fresh: this.fresh,
+      slept: this.slept,
       timing: {
         queuedUs: 10,
         ...(this.wakeUs === undefined ? {} : { wake: { kind: 'restore', wakeUs: this.wakeUs } }),

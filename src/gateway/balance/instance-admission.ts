@@ -11,6 +11,8 @@ export interface AdmittedTo {
    * already have heard.
    */
   endOf(admission: InstanceAdmission): 'close' | 'gone' | undefined
+  /** Whether the instance has given its lease back since, or has another boot by now. */
+  hasSlept(admission: InstanceAdmission): boolean
   /** Ends an admission, which is no longer counted then. */
   release(admission: InstanceAdmission): void
   /** Called when an admission carried bytes. */
@@ -66,6 +68,10 @@ export class InstanceAdmission implements Admission {
 
   get instanceUuid(): string {
     return this.#instance.uuid
+  }
+
+  get slept(): boolean {
+    return this.#instance.hasSlept(this)
   }
 
   done(): void {

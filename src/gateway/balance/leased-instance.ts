@@ -159,6 +159,10 @@ export class LeasedInstance implements AdmittedTo {
     return boot <= this.#closingBoot ? 'close' : undefined
   }
 
+  hasSlept({ boot }: InstanceAdmission): boolean {
+    return this.#open?.boot !== boot
+  }
+
   /** The caller makes sure that the lease is open and reaches the port. */
   admit(ask: Ask, timing: AdmissionTiming = noQueue): InstanceAdmission {
     const open = this.#open

@@ -291,9 +291,14 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
   }
 
-  /** Only if the instance or its host ended: a request that ends one application would end the next too. */
+  /**
+   * Only if the instance or its host ended: a request that ends one application would end the next too. Or if
+   * the instance fell asleep while the connection was being made: the request is then like one that comes now.
+   */
   #mayAskAgain(fault: UpstreamFault): boolean {
-    if (this.#ends === undefined || this.#askedAgain || !endsWithInstance(fault)) return false
+    if (this.#askedAgain) return false
+    if (this.#forwarding?.unsent === true && this.#admission?.slept === true) return true
+    if (this.#ends === undefined || !endsWithInstance(fault)) return false
     return this.#forwarding === undefined ? this.#forwardedAtMs === 0 : this.#forwarding.repeatable === true
   }
 

@@ -45,6 +45,7 @@ export function createTcpFront(options: {
         if (!outcome.admitted) socket.destroy()
         else connectTo(outcome, use, (error) => failed(outcome, error))
       }
+      let askedAgain = false
       const ask = (onlyCurrent: boolean): void => {
         const outcome = options.traffic.admit({
           service,
@@ -56,7 +57,12 @@ export function createTcpFront(options: {
         if (outcome instanceof Promise) void outcome.then(take)
         else take(outcome)
       }
-      const failed = ({ rolloutUuid }: Admission, error: Error): void => {
+      const failed = ({ rolloutUuid, slept }: Admission, error: Error): void => {
+        // It fell asleep meanwhile, and may be awake by now, on another host.
+        if (slept && !askedAgain) {
+          askedAgain = true
+          return ask(false)
+        }
         options.onUpstreamError?.(error)
         // A new version that accepts no connection must cost no connection of a client.
         if (rolloutUuid !== undefined) ask(true)

@@ -35,6 +35,10 @@ class GrpcForward implements Forwarding {
     })
   }
 
+  get unsent(): boolean {
+    return this.#stream === undefined
+  }
+
   abort(): void {
     if (this.#over) return
     this.#over = true

@@ -154,8 +154,10 @@ class PlainForward implements Forwarding, UpstreamRequest {
     return this.#fresh && performance.now() - startedAtMs < parts.limits.freshConnectMs && this.#pool.silent
   }
 
+  /** What was sent is lost, and may be sent again. So the request is as if nothing of it was sent. */
   #retry(used: boolean): void {
     this.#retried = true
+    this.#sent = false
     if (used) this.send()
     else this.#retrying = setTimeout(() => this.send(), retryPauseMs)
   }
