@@ -33,7 +33,7 @@ describe('a connection that is being made to an instance as it begins to move', 
 
   /** The old host has the lease back while the connection is being made, and then the instance moves. */
   async function move(): Promise<void> {
-    await until('a connection is being made', () => oldPlace.isAsked, { limitMs })
+    await until('a connection is being made', () => oldPlace.asking > 0, { limitMs })
     all.host.answer = () => undefined
     all.host.say({ kind: 'rest', instance: 'a', boot: 1, withinMs: 0 })
     await all.host.next('idle')

@@ -172,9 +172,26 @@ onBothRoads('a connection to an instance', () => {
       assert.equal(await get(), '200')
       await application.turnDeaf()
       const answer = get()
-      await until('a connection is being made', () => application.isAsked, { limitMs })
+      await until('a connection is being made', () => application.asking > 0, { limitMs })
       application.hear()
       assert.equal(await answer, '200')
+    } finally {
+      application.close()
+    }
+  })
+
+  it('to an instance that was just started is tried for one of all that wait, until one is accepted', async () => {
+    const application = await DeafPort.open()
+    try {
+      front.traffic.fresh = true
+      front.traffic.port = application.port
+      await application.turnDeaf()
+      const answers = Array.from({ length: 30 }, get)
+      await until('all were admitted', () => front.traffic.admitted === answers.length, { limitMs })
+      await until('one is tried again', () => application.asking > 1, { limitMs })
+      assert.ok(application.asking < 10, `${application.asking} were tried`)
+      application.hear()
+      for (const answer of answers) assert.equal(await answer, '200')
     } finally {
       application.close()
     }

@@ -9,8 +9,8 @@ import process from 'node:process'
 import { until } from './until.ts'
 
 const limitMs = 30_000
-/** With this backlog the kernel takes two connections that nobody accepts, and answers no further SYN. */
-const backlog = 1
+/** With this backlog the kernel takes one more connection that nobody accepts, and answers no further SYN. */
+const backlog = 64
 /** The kernel's number of the state of a connection that is being made. */
 const synSent = '02'
 /** Answers each request of HTTP with `heard`, and closes the connection. */
@@ -56,14 +56,14 @@ export class DeafPort {
     }
   }
 
-  /** Whether a connection is being made, without an answer so far. */
-  get isAsked(): boolean {
+  /** How many connections are being made, without an answer so far. */
+  get asking(): number {
     const to = `0100007F:${this.port.toString(16).toUpperCase().padStart(4, '0')}`
     const sockets = readFileSync('/proc/net/tcp', 'utf8').split('\n')
-    return sockets.some((line) => {
+    return sockets.filter((line) => {
       const [, , remote, state] = line.trim().split(/\s+/)
       return remote === to && state === synSent
-    })
+    }).length
   }
 
   hear(): void {

@@ -23,6 +23,8 @@ export interface ConnectOptions {
    * port may not listen yet.
    */
   readonly listens?: boolean
+  /** How much of its time the connection has waited already. */
+  readonly waitedMs?: number | undefined
   readonly limits: HttpLimits
   /** Reads what arrives, in place of the events of the socket. */
   readonly onRead?: OnReadOpts | undefined
@@ -48,6 +50,12 @@ const refusedPauseMaxMs = 100
  */
 const silentPauseMs = 200
 const maxAttemptsUnderWay = 8
+/**
+ * From this attempt on the pause is longer. The kernel repeats each SYN after 1, 3 and 7 s, so that in all 10 s
+ * of a fresh boot there is one each second: an instance that moved here may have no route yet.
+ */
+const longerFromAttempt = 5
+const longerPauseMs = 1_000
 
 /**
  * Connects to an instance, and calls `done` exactly once. Returns a function that ends the attempts; after
@@ -78,7 +86,8 @@ class Connecting {
     this.#repeats = options.fresh && options.listens !== true
     this.#onRead = options.onRead
     this.#done = done
-    const limitMs = options.fresh ? options.limits.freshConnectMs : options.limits.connectMs
+    const { limits, waitedMs = 0 } = options
+    const limitMs = (options.fresh ? limits.freshConnectMs : limits.connectMs) - waitedMs
     this.#limit = setTimeout(() => this.#finish(new ConnectTimeout('the port did not accept')), limitMs)
     this.#attempt()
   }
@@ -114,7 +123,9 @@ class Connecting {
       if (this.#repeats) this.#refused()
       else this.#finish(error)
     })
-    if (this.#repeats) this.#attemptAfter(silentPauseMs)
+    if (this.#repeats) {
+      this.#attemptAfter(this.#underWay.size < longerFromAttempt ? silentPauseMs : longerPauseMs)
+    }
   }
 
   #refused(): void {

@@ -1,10 +1,19 @@
+import type { Socket } from 'node:net'
 import type { Admission } from '../../traffic.ts'
 import { GrpcSessions } from './grpc-sessions.ts'
 import type { HttpLimits } from '../http-limits.ts'
-import { connectUpstream } from './upstream-address.ts'
+import { ConnectTurns } from './connect-turns.ts'
+import { ConnectTimeout, connectUpstream } from './upstream-address.ts'
 import type { ConnectOptions, UpstreamAddress } from './upstream-address.ts'
 import type { Sweep } from '../sweep.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
+
+/**
+ * How many connections to a fresh boot are made at once. All requests that waited for it come together, and
+ * a guest that just woke loses what it can not take: some servers have a queue of 5 connections that they did
+ * not accept yet, and many one of 128. Until one is accepted, one is tried for all.
+ */
+const maxFreshConnects = 8
 
 /**
  * The connections to one port of one boot. An instance that is started again, or another one that is given
@@ -22,6 +31,7 @@ export class UpstreamPool {
   #over = false
   /** Whether the instance has accepted a connection. From then on a refused connection is an error. */
   #listens = false
+  readonly #turns = new ConnectTurns(() => (this.#listens ? maxFreshConnects : 1))
 
   constructor(address: UpstreamAddress, options: { readonly limits: HttpLimits; readonly sweep: Sweep }) {
     const { limits } = options
@@ -69,8 +79,33 @@ export class UpstreamPool {
     done: Parameters<typeof connectUpstream>[2],
     onRead?: ConnectOptions['onRead'],
   ): () => void {
-    const options = { fresh, listens: this.#listens, limits: this.#limits, onRead }
-    return connectUpstream(this.address, options, (result) => {
+    if (!fresh) return this.#connect({ fresh, onRead }, done)
+    const { freshConnectMs } = this.#limits
+    const askedAtMs = performance.now()
+    let giveUp: (() => void) | undefined
+    const settle = (result: Socket | Error): void => {
+      clearTimeout(limit)
+      endTurn()
+      done(result)
+    }
+    const limit = setTimeout(() => settle(new ConnectTimeout('the port did not accept')), freshConnectMs)
+    const endTurn = this.#turns.take(() => {
+      clearTimeout(limit)
+      giveUp = this.#connect({ fresh, onRead, waitedMs: performance.now() - askedAtMs }, settle)
+    })
+    return () => {
+      clearTimeout(limit)
+      giveUp?.()
+      endTurn()
+    }
+  }
+
+  #connect(
+    options: Pick<ConnectOptions, 'fresh' | 'onRead' | 'waitedMs'>,
+    done: Parameters<typeof connectUpstream>[2],
+  ): () => void {
+    const all = { ...options, listens: this.#listens, limits: this.#limits }
+    return connectUpstream(this.address, all, (result) => {
       if (!(result instanceof Error)) this.#listens = true
       done(result)
     })
