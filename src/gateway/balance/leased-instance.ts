@@ -10,31 +10,15 @@ import type {
   LeaseRefusal,
   GatewayLeaseState,
 } from '../../domain/standby/gateway-lease-state.ts'
-import type { GatewayMessage, HostMessage, OpenLease } from '../../domain/standby/lease-protocol.ts'
+import type { HostMessage, OpenLease } from '../../domain/standby/lease-protocol.ts'
 import { Roster } from '../roster.ts'
 import type { AdmissionTiming, Ask } from '../traffic.ts'
 import { InstanceAdmission } from './instance-admission.ts'
 import type { AdmittedTo } from './instance-admission.ts'
 import { InstanceShare } from './instance-share.ts'
+import type { LeaseOwner } from './lease-owner.ts'
 import { LoadMeter } from './load-meter.ts'
 import { Sleepers } from './sleepers.ts'
-
-export interface LeaseOwner {
-  readonly nowMs: () => number
-  readonly freshMs: number
-  /** How long a connection that was slept through waits for the instance. */
-  readonly maxWaitMs: number
-  /** The application's ports that the service publishes. */
-  ports(): readonly number[]
-  /** The hard limit of the service. */
-  hardLimit(): number
-  send(message: GatewayMessage): void
-  /** Called when the instance opened, did not open, or has room again: the queue is then looked at. */
-  moved(change: { readonly all: boolean }): void
-  /** Called when idle connections to that boot can no longer be used. */
-  forget(boot: number): void
-  woken(woken: NonNullable<OpenLease['woken']>): void
-}
 
 type Opened = Extract<HostMessage, { kind: 'opened' }>
 const noQueue: AdmissionTiming = { queuedUs: 0 }

@@ -281,22 +281,17 @@ export class Exchange implements Ask, Ongoing, Watched {
   #ask(): void {
     this.trace?.asks(this.service, this.#port)
     const admitted = this.parts.traffic.admit(this)
-    if (admitted instanceof Promise) {
-      admitted.then(
-        (result) => this.#admitted(result),
-        (error: unknown) => this.failWith(error),
-      )
-    } else {
-      this.#admitted(admitted)
-    }
+    if (!(admitted instanceof Promise)) return this.#admitted(admitted)
+    admitted.then(
+      (result) => this.#admitted(result),
+      (error: unknown) => this.failWith(error),
+    )
   }
 
-  /**
-   * Only if the instance or its host ended: a request that ends one application would end the next too. Or if
-   * the instance fell asleep while the connection was being made: the request is then like one that comes now.
-   */
+  /** Only if the instance or its host ended: a request that ends one application would end the next too. */
   #mayAskAgain(fault: UpstreamFault): boolean {
     if (this.#askedAgain) return false
+    // It fell asleep while the connection was being made. The request is like one that comes now.
     if (this.#forwarding?.unsent === true && this.#admission?.slept === true) return true
     if (this.#ends === undefined || !endsWithInstance(fault)) return false
     return this.#forwarding === undefined ? this.#forwardedAtMs === 0 : this.#forwarding.repeatable === true

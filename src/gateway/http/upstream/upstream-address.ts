@@ -51,8 +51,8 @@ const refusedPauseMaxMs = 100
 const silentPauseMs = 200
 const maxAttemptsUnderWay = 8
 /**
- * From this attempt on the pause is longer. The kernel repeats each SYN after 1, 3 and 7 s, so that in all 10 s
- * of a fresh boot there is one each second: an instance that moved here may have no route yet.
+ * From this attempt on the pause is longer. The kernel repeats each SYN after 1, 3 and 7 s. So there is one
+ * in each of the 10 s of a fresh boot: an instance that has just moved may have no route yet.
  */
 const longerFromAttempt = 5
 const longerPauseMs = 1_000
