@@ -22,7 +22,7 @@
 
 static enum { NONE, COPYING, FOLLOWING, FINISHING } state;
 static bool has_volume;
-/* The number of the mirror, so that a late answer to an earlier one is not taken for an answer to this one. */
+/* The number of the mirror, so that a late answer to an earlier one counts for that one. */
 static int number;
 static char id[32];
 

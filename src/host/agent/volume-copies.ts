@@ -45,7 +45,7 @@ export class VolumeCopies {
     this.#isFetching = parts.isFetching
   }
 
-  /** Resolves when the copy has all, and follows. A copy of the same volume that is under way is called off. */
+  /** Resolves when the copy has all, and follows. An earlier copy of the volume is called off. */
   async copy(input: CopyInput, transfers: Transfers): Promise<void> {
     const { volume, from, instanceUuid } = input
     await this.#volumes.requireArrivable(volume, instanceUuid)

@@ -26,8 +26,8 @@ interface Offer {
 
 /**
  * The volumes of VMs that run here and that another host may copy, because their instances are to move
- * there; see `MoveActivities.offerVolume`. Nothing of this is kept: with the agent the copies end as well, and
- * the fetch by the other host is right without them.
+ * there; see `MoveActivities.offerVolume`. Nothing of this is kept: with the agent the copies end as well,
+ * and the fetch by the other host is right without them.
  *
  *   offered ──(the host copies)──► mirrored ──(its VM sleeps)──► whole ──(the hold is over)──► gone
  *      └──────────────────────────────┴── another end, or late ──► gone

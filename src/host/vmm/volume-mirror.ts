@@ -10,7 +10,7 @@ export interface MirrorTarget {
 
 /** A volume that is being copied, and then followed, until the VM ends or is suspended. */
 export interface VolumeMirror {
-  /** Resolves with true once the target has had all of the volume, with false if the mirror is over before. */
+  /** Resolves with true once the target has had all of the volume; false if the mirror is over before. */
   readonly ready: Promise<boolean>
   /**
    * Resolves when nothing more is written to the target. With true, the VM has become its snapshot, and the
