@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import process from 'node:process'
 import { createApiClient } from '../support/api-client.ts'
 import type { ApiClient } from '../support/api-client.ts'
@@ -9,6 +9,7 @@ import { logOf, runInstance } from '../support/instances.ts'
 import type { InstanceView } from '../support/instances.ts'
 import { startOwnServices } from '../support/own-services.ts'
 import type { OwnServices } from '../support/own-services.ts'
+import { makeNextVersion, upgradeLimitMs, upgradeTo } from '../support/next-version.ts'
 import { createRoostProgram } from '../support/roost-program.ts'
 import type { RoostProgram } from '../support/roost-program.ts'
 import { startStack } from '../support/stack.ts'
@@ -148,5 +149,26 @@ describe('a second API and a second worker', () => {
     await stack.api.one('stopInstances', { object: remote.uuid })
     await stack.api.one('startInstances', { object: remote.uuid })
     await saysSomething(remote.uuid)
+  })
+
+  it('are of the next version after an upgrade of their machine, and serve on', async function () {
+    this.timeout(upgradeLimitMs + limitMs)
+    const version = makeNextVersion('0.1.1')
+    try {
+      await version.setUp()
+      const pids = () => ['api', 'worker', 'agent'].map((part) => control.pidOf(part))
+      const before = pids()
+      const { code, text } = await upgradeTo(version, control.dataDir)
+      assert.equal(code, 0, text)
+      const after = pids()
+      assert.ok(after.every((pid, index) => pid !== undefined && pid !== before[index]))
+      for (const pid of after)
+        assert.ok(readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(version.checkout), 'it runs its code')
+      assert.equal((await second.call('getHosts', {})).length, 3)
+      const seen = async () => (await roost.run(['host', 'list', 'h2'])).out
+      await until('the host tells its version', async () => /0\.1\.1/.test(await seen()), { limitMs })
+    } finally {
+      version.remove()
+    }
   })
 })

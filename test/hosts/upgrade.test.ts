@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import path from 'node:path'
 import process from 'node:process'
-import { promisify } from 'node:util'
 import { always, autoscale, publishMaster, untilSize } from '../support/autoscaled-service.ts'
 import { onFailure } from '../support/failure-notes.ts'
 import { hostNames, openHostPair } from '../support/host-pair.ts'
 import type { HostPair } from '../support/host-pair.ts'
 import { viewOf } from '../support/instances.ts'
 import { LaneTraffic, assertNoneLost } from '../support/lane-traffic.ts'
-import { makeNextVersion } from '../support/next-version.ts'
+import { makeNextVersion, upgradeLimitMs, upgradeTo } from '../support/next-version.ts'
 import type { NextVersion } from '../support/next-version.ts'
 import { virtualMachinesByInstance } from '../support/processes.ts'
 import { publish } from '../support/published-instance.ts'
 import type { Published } from '../support/published-instance.ts'
 import { until } from '../support/until.ts'
 
-const run = promisify(execFile)
 const limitMs = 60_000
-const upgradeLimitMs = 200_000
 /** Twenty requests in a second, of which few go to the one that sleeps in between. */
 const perSecond = { awake: 10, scaled: 9.6, sleeper: 0.4 }
 const scaledSize = 2
@@ -68,23 +64,6 @@ describe('an upgrade', function () {
     return made
   }
 
-  /** Runs `roost upgrade` of that version for the platform in a data directory. */
-  async function upgrade(
-    { checkout }: NextVersion,
-    dataDir: string,
-  ): Promise<{ code: number; text: string }> {
-    const program = path.join(checkout, 'src/bin/roost.ts')
-    try {
-      const { stdout } = await run(process.execPath, [program, 'upgrade', dataDir], {
-        timeout: upgradeLimitMs,
-      })
-      return { code: 0, text: stdout }
-    } catch (error) {
-      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-      return { code, text: stdout + stderr }
-    }
-  }
-
   const upgradeOf = async (host: string) => (await pair.stack.api.one('getHosts', { object: host })).upgrade
   /** The states of the upgrades to a version that the events of the administrator tell of a host. */
   const toldOf = async (host: string, { version }: NextVersion) => {
@@ -99,7 +78,7 @@ describe('an upgrade', function () {
       return told?.to === version.version && told.state === 'exchanging' && told.progress !== undefined
     }
     const [outcome] = await Promise.all([
-      upgrade(version, dataDir),
+      upgradeTo(version, dataDir),
       until(`the API tells the upgrade of ${host}`, isTold, { limitMs: upgradeLimitMs }),
     ])
     return outcome
@@ -186,10 +165,10 @@ describe('an upgrade', function () {
 
   it('is refused with a sentence where there is no next version', async () => {
     const [first = ''] = dataDirs()
-    const { code, text } = await upgrade(versions[0]!, first)
+    const { code, text } = await upgradeTo(versions[0]!, first)
     assert.equal(code, 1)
     assert.match(text, /has run code of .* already/)
-    const nobody = await upgrade(versions[0]!, path.join(first, 'nothing'))
+    const nobody = await upgradeTo(versions[0]!, path.join(first, 'nothing'))
     assert.equal(nobody.code, 1)
     assert.match(nobody.text, /no platform that can be taken over runs in/)
   })

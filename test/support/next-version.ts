@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import process from 'node:process'
+import { promisify } from 'node:util'
 import { roostVersion } from '../../src/domain/roost-version.ts'
 import { setupFileName } from '../../src/launch/installed.ts'
 import { migrationList } from '../../src/db/schema/migrations/list.ts'
@@ -14,10 +17,14 @@ export interface NextVersion {
   change(file: string, from: string, to: string): void
   /** Gives it a migration more than this version has. */
   addMigration(sql: string): void
+  /** Makes set-up find that this checkout's set-up got all of it. To be called after all changes. */
+  setUp(): Promise<void>
   remove(): void
 }
 
 const copied = ['src', 'workflows', 'activities', 'setup', 'temporal-config', 'package.json', setupFileName]
+/** What set-up looks at besides. */
+const setUpFrom = ['package-lock.json', 'guest', 'console', 'samples']
 
 /** Makes this checkout's code a version that comes after it. */
 export function makeNextVersion(version: string): NextVersion {
@@ -54,6 +61,16 @@ export function makeNextVersion(version: string): NextVersion {
       `class: ${last} },\n  { name: '${name}', class: ${name} },`,
     )
   }
+  const setUp = async (): Promise<void> => {
+    for (const name of setUpFrom)
+      cpSync(path.join(ownCheckout, name), path.join(checkout, name), { recursive: true })
+    const { currentStamp } = (await import(path.join(checkout, 'setup/stamp.mjs'))) as Stamps
+    const { cache, isRoot } = (await import(path.join(checkout, 'setup/paths.mjs'))) as SetUpPaths
+    const stamp = currentStamp({ cache, cli: process.env['TEMPORAL_CLI_PATH'] ?? '', isRoot })
+    const file = path.join(checkout, setupFileName)
+    const known = JSON.parse(readFileSync(file, 'utf8')) as object
+    writeFileSync(file, JSON.stringify({ ...known, stamp }))
+  }
   change('package.json', `"version": "${roostVersion}"`, `"version": "${version}"`)
   change('src/domain/roost-version.ts', roostVersion, version)
   return {
@@ -61,6 +78,35 @@ export function makeNextVersion(version: string): NextVersion {
     version,
     change,
     addMigration,
+    setUp,
     remove: () => rmSync(checkout, { recursive: true, force: true }),
+  }
+}
+
+interface SetUpPaths {
+  readonly cache: string
+  readonly isRoot: boolean
+}
+
+interface Stamps {
+  currentStamp(environment: SetUpPaths & { readonly cli: string }): string
+}
+
+/** How long an upgrade of one machine may take on a busy one. */
+export const upgradeLimitMs = 200_000
+
+/** Runs `roost upgrade` of that version for the platform in a data directory. */
+export async function upgradeTo(
+  { checkout }: NextVersion,
+  dataDir: string,
+): Promise<{ readonly code: number; readonly text: string }> {
+  const program = path.join(checkout, 'src/bin/roost.ts')
+  try {
+    const options = { timeout: upgradeLimitMs }
+    const { stdout } = await promisify(execFile)(process.execPath, [program, 'upgrade', dataDir], options)
+    return { code: 0, text: stdout }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, text: stdout + stderr }
   }
 }
