@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Server as SecureServer } from 'node:https'
 import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
-import type { NodeHeartbeat, NodeInstance } from '../domain/host/api-protocol.ts'
+import type { NodeHeartbeat, NodeInstances } from '../domain/host/api-protocol.ts'
 import { roostVersion } from '../domain/roost-version.ts'
 import { serverUrl } from '../domain/host-and-port.ts'
 import {
@@ -214,7 +214,7 @@ const meter = new UsageMeter(ports, entries)
 const serviceUsage = new ServiceUsage({
   agentDirectory: settings.agentDir,
   nowMs: Date.now,
-  list: async () => await api.instances(),
+  list: async () => (await api.instances()).instances,
 })
 const history = new UsageHistory(ports, entries, serviceUsage)
 
@@ -358,10 +358,10 @@ async function volumeMb(): Promise<number> {
 }
 
 /** Lists the instances that should be on this host, and reports the boots that this host has lost. */
-async function listInstances(): Promise<readonly NodeInstance[]> {
+async function listInstances(): Promise<NodeInstances> {
   const listed = await api.instances()
-  serviceUsage.heard(listed)
-  await lostBoots.tell(listed)
+  serviceUsage.heard(listed.instances)
+  await lostBoots.tell(listed.instances)
   return listed
 }
 

@@ -145,7 +145,7 @@ const report = { kind: 'volume', uuid, event: { kind: 'made' } } as const satisf
 const hostAnswers = {
   assignment: async (client: ApiClient) =>
     await client.heartbeat({} as Parameters<ApiClient['heartbeat']>[0]),
-  instances: async (client: ApiClient) => ({ instances: await client.instances() }),
+  instances: async (client: ApiClient) => await client.instances(),
   launch: async (client: ApiClient) => await client.launchSpec(uuid, AbortSignal.timeout(limitMs)),
   report: async (client: ApiClient) => ({ taken: await client.tell(report) }),
   token: async (client: ApiClient) => ({ token: await client.registryToken('ann/app') }),

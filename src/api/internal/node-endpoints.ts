@@ -98,7 +98,7 @@ function routeReads(
 ): void {
   router.get('/instances', joined, spoken, async (ctx) => {
     ctx.state.route = 'internal.instances'
-    ctx.body = { instances: await instancesOfNode(deps.database, nodeId(ctx.params['node'])) }
+    ctx.body = await instancesOfNode(deps.database, nodeId(ctx.params['node']))
   })
 
   router.get('/volumes/:uuid', joined, spoken, async (ctx) => {

@@ -1,9 +1,11 @@
 import { strict as assert } from 'node:assert'
+import type { ExpressionBuilder } from 'kysely'
 import { VolumePlace } from '../../domain/host/api-protocol.ts'
-import type { LaunchSpec, LaunchVolume, NodeInstance } from '../../domain/host/api-protocol.ts'
+import type { LaunchSpec, LaunchVolume, NodeInstances } from '../../domain/host/api-protocol.ts'
+import { MoveStep } from '../../domain/instance/lifecycle-state.ts'
 import type { Database } from '../database.ts'
 import { openEnv, scaleToZeroOf } from '../instance/row.ts'
-import type { Row } from '../schema/tables.ts'
+import type { Row, Tables } from '../schema/tables.ts'
 import type { SecretBox } from '../secret-box.ts'
 
 /** All that a host needs to start the instance. Undefined if the instance is deleted or on another host. */
@@ -78,15 +80,37 @@ function launchVolume(
 }
 
 /**
- * Every instance with a row on the host, also those that are deleted and wait for the host to remove them.
+ * Every instance with a row on the host, also those that are deleted and wait for the host to remove them,
+ * and those that are moving there. One statement reads both. With two, a row that is written in between could
+ * be missing from both answers, and the host would delete what it has fetched.
  */
-export async function instancesOfNode({ db }: Database, nodeId: string): Promise<readonly NodeInstance[]> {
-  return db
+export async function instancesOfNode({ db }: Database, nodeId: string): Promise<NodeInstances> {
+  const rows = await db
     .selectFrom('instances')
-    .select(['uuid', 'state', 'boot', 'serviceUuid'])
-    .where('nodeId', '=', nodeId)
+    .select(['uuid', 'state', 'boot', 'serviceUuid', 'nodeId'])
+    .where((eb) => eb.or([eb('nodeId', '=', nodeId), movesTo(eb, nodeId)]))
     .orderBy('position')
     .execute()
+  const here = rows.filter((row) => row.nodeId === nodeId)
+  const arriving = rows.filter((row) => row.nodeId !== nodeId)
+  return {
+    instances: here.map(({ nodeId: _here, ...instance }) => instance),
+    arriving: arriving.map(({ uuid }) => uuid),
+  }
+}
+
+/**
+ * Whether a move to the host is under way: only then the row may come to name it. `requireUnderWay` in
+ * `../instance/move.ts` has the same rule. A move that is over has no step.
+ */
+function movesTo(eb: ExpressionBuilder<Tables, 'instances'>, nodeId: string) {
+  const step = eb.ref('move', '->>').key('step')
+  return eb.and([
+    eb('move', 'is not', null),
+    eb(step, 'is not', null),
+    eb(step, '<>', MoveStep.Release),
+    eb(eb.ref('move', '->>').key('to').key('nodeId'), '=', nodeId),
+  ])
 }
 
 /** Where a volume is, as seen from this host. One that is deleted and not removed yet counts. */
@@ -114,10 +138,7 @@ export async function imagesInUse({ db }: Database, nodeId: string): Promise<rea
       db
         .selectFrom('instances')
         .select('image')
-        .where('move', 'is not', null)
-        // A move that is over has no step.
-        .where((eb) => eb(eb.ref('move', '->>').key('step'), 'is not', null))
-        .where((eb) => eb(eb.ref('move', '->>').key('to').key('nodeId'), '=', nodeId)),
+        .where((eb) => movesTo(eb, nodeId)),
     )
     .orderBy('image')
     .execute()

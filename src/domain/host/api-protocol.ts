@@ -18,7 +18,7 @@ import type { VolumeMount } from '../volume/state.ts'
  *   PUT  /                                  NodeHeartbeat -> NodeAssignment, every `heartbeatIntervalMs`;
  *                                           401: not the join token, 403: the id belongs to another agent
  * `Authorization: Bearer <NodeHeartbeat.agentSecret>`; 401: not the secret that this id belongs to:
- *   GET  /instances                         -> { instances: NodeInstance[] }, to delete instances that are not theirs any more
+ *   GET  /instances                         -> NodeInstances, to delete instances that are not theirs any more
  *                                           and to report theirs that they have lost
  *   GET  /instances/<uuid>/launch           -> LaunchSpec
  *   GET  /volumes/<uuid>                    -> { place: VolumePlace }, before a host overwrites or uses what moved
@@ -104,6 +104,16 @@ export interface NodeAssignment {
 /** Whether the row of a volume names the host that asks, another one, or is not there. */
 export const VolumePlace = { Here: 'here', Elsewhere: 'elsewhere', Nowhere: 'nowhere' } as const
 export type VolumePlace = (typeof VolumePlace)[keyof typeof VolumePlace]
+
+/** Both lists are read at one moment, so an instance that becomes this host's meanwhile is in one of them. */
+export interface NodeInstances {
+  readonly instances: readonly NodeInstance[]
+  /**
+   * The UUIDs of the instances on other hosts that are moving to this one: their rows may name it a moment
+   * later. Absent from an older API.
+   */
+  readonly arriving?: readonly string[]
+}
 
 export interface NodeInstance {
   readonly uuid: string

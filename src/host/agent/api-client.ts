@@ -6,7 +6,7 @@ import type {
   LaunchSpec,
   NodeAssignment,
   NodeHeartbeat,
-  NodeInstance,
+  NodeInstances,
 } from '../../domain/host/api-protocol.ts'
 import { otherVersion, toldProtocol, wires } from '../../domain/protocols.ts'
 import type { LineStreamRequest } from '../../primitives/line-stream.ts'
@@ -83,10 +83,10 @@ export class ApiClient implements LaunchSource {
     return await this.#ask<NodeAssignment>('PUT', '', { body: beat, credential: this.#joinToken })
   }
 
-  async instances(): Promise<readonly NodeInstance[]> {
-    const { instances } = await this.#ask<{ instances: readonly NodeInstance[] }>('GET', '/instances', {})
+  async instances(): Promise<NodeInstances> {
+    const { instances, arriving } = await this.#ask<NodeInstances>('GET', '/instances', {})
     if (!Array.isArray(instances)) throw new ApiError('the API answered without a list of instances', {})
-    return instances
+    return { instances, ...(Array.isArray(arriving) && { arriving }) }
   }
 
   /** An API of an earlier version does not tell this, so this throws. */

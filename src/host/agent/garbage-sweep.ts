@@ -1,4 +1,4 @@
-import type { NodeInstance } from '../../domain/host/api-protocol.ts'
+import type { NodeInstances } from '../../domain/host/api-protocol.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import type { HostAgent } from './host-agent.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
@@ -14,25 +14,29 @@ export const garbageIntervalMs = 30_000
 const garbageAgeMs = 60_000
 /** How long a host that holds an instance for this one may take to say so. */
 const askLimitMs = 5_000
-/** How long what was fetched is kept, unchanged, if the host from which it came can not be asked. */
+/**
+ * How long what was fetched is kept, unchanged, if the host from which it came can not be asked, and the API
+ * does not rule out that the instance becomes this host's; with a volume, in any case.
+ */
 const unansweredAgeMs = 24 * 3_600_000
 
 /**
  * Removes instances that the API does not list for this host any more. They were deleted, but the activity
  * that removes them never reached this host. Only a successful answer of the API counts. An instance that is
  * being started, or that is missing for the first time, stays. What was fetched for a move stays as long as
- * the old host holds it: the row may name this host a moment later.
+ * the old host holds it: the row may name this host a moment later. A host that holds nothing for this one
+ * any more lets it not even ask. Then the API decides, which says which instances are moving here.
  */
 export class GarbageSweep {
   readonly #agent: HostAgent
   readonly #ports: AgentPorts
-  readonly #list: () => Promise<readonly NodeInstance[]>
+  readonly #list: () => Promise<NodeInstances>
   readonly #missingSinceMs = new Map<string, number>()
 
   constructor(options: {
     readonly agent: HostAgent
     readonly ports: AgentPorts
-    readonly list: () => Promise<readonly NodeInstance[]>
+    readonly list: () => Promise<NodeInstances>
   }) {
     this.#agent = options.agent
     this.#ports = options.ports
@@ -49,7 +53,8 @@ export class GarbageSweep {
     // The instances on this host are read before the API is asked. An instance that comes to this host in
     // the meantime may be missing from the API's answer, and must not be removed.
     const here = [...this.#agent.entries.values()].map((entry) => ({ entry, holdUuid: holdOf(entry) }))
-    const listed = new Set((await this.#list()).map((instance) => instance.uuid))
+    const { instances, arriving } = await this.#list()
+    const listed = new Set(instances.map((instance) => instance.uuid))
     const removed: string[] = []
     const silent = new Set<string>()
     for (const { entry, holdUuid } of here) {
@@ -61,7 +66,8 @@ export class GarbageSweep {
       const isLost = wasLost && (!isListed || this.#sleepsAlone(instanceUuid))
       if (isListed) this.#missingSinceMs.delete(instanceUuid)
       const isGarbage = isLost || (!isListed && (await this.#isOld(instanceUuid)))
-      if (isGarbage && !(await this.#mayStillCome(instanceUuid, silent))) {
+      const isAway = !isListed && arriving?.includes(instanceUuid) === false
+      if (isGarbage && !(await this.#mayStillCome(instanceUuid, { isAway, silent }))) {
         if (!isSame() || !(await this.#letVolumeGo(entry)) || !isSame()) continue
         this.#ports.log.info({ instance: instanceUuid, isListed }, 'an instance is removed from this host')
         await this.#agent.clear({ instanceUuid })
@@ -103,10 +109,14 @@ export class GarbageSweep {
   }
 
   /**
-   * Whether it was fetched for a move that may still be completed. `silent` has the hosts that did not answer
-   * in this sweep, so that each is waited for once.
+   * Whether it was fetched for a move that may still be completed. `isAway` says that according to the API it
+   * is not this host's, and is not moving here. `silent` has the hosts that did not answer in this sweep, so
+   * that each is waited for once.
    */
-  async #mayStillCome(instanceUuid: string, silent: Set<string>): Promise<boolean> {
+  async #mayStillCome(
+    instanceUuid: string,
+    { isAway, silent }: { readonly isAway: boolean; readonly silent: Set<string> },
+  ): Promise<boolean> {
     const moveNow = (): Move | undefined => this.#agent.entries.get(instanceUuid)?.record?.move
     const move = moveNow()
     if (move?.role !== 'new') return false
@@ -115,6 +125,9 @@ export class GarbageSweep {
     if (moveNow()?.role !== 'new' || moveNow()?.holdUuid !== move.holdUuid) return true
     if (held !== undefined) return held.holdUuid === move.holdUuid
     silent.add(move.from.nodeId)
+    // A workflow that can not write for a while may have recorded nothing of its move yet. What is lost by
+    // that is a memory, but must not be a volume.
+    if (isAway && move.fetched.volumeUuid === undefined) return !(await this.#isOld(instanceUuid))
     const changed = await this.#ports.store.changedAtMs(instanceUuid)
     return changed !== undefined && this.#ports.nowMs() - changed < unansweredAgeMs
   }

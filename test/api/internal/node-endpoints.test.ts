@@ -9,6 +9,8 @@ import { createNodeClient, NodeUnavailable } from '../../../src/control/host-cli
 import { findNode, listNodes } from '../../../src/db/host/hosts.ts'
 import { HostUse, setUse } from '../../../src/db/host/administration.ts'
 import type { NodeRecord } from '../../../src/db/host/hosts.ts'
+import { json } from '../../../src/db/postgres-client.ts'
+import type { InstanceMove } from '../../../src/domain/instance/projection.ts'
 import { addNode, testAgentSecret, testSecretBox } from '../../support/accounts.ts'
 import { fakeDigest, startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
@@ -153,7 +155,24 @@ describe('the API for hosts', () => {
     }
     const own = await asNode('GET', 'local/instances')
     assert.ok(own.json.instances.some((each: { uuid: string }) => each.uuid === uuid))
-    assert.deepEqual((await asNode('GET', 'second/instances')).json.instances, [])
+    assert.deepEqual((await asNode('GET', 'second/instances')).json, { instances: [], arriving: [] })
+  })
+
+  it('tells a host which instances of other hosts are moving there, and no more of them', async () => {
+    const { uuid } = await user.api.one('createInstances', { body: { image: 'hello' } })
+    const place = (nodeId: string) => ({ nodeId, address: '' })
+    const tell = async (move: InstanceMove) => {
+      const instances = api.database.db.updateTable('instances').where('uuid', '=', uuid)
+      await instances.set({ move: json(move) }).execute()
+    }
+    const moving = { from: place('local'), to: place('second'), sinceMs: 1 }
+    await tell({ ...moving, step: 'fetch' })
+    assert.deepEqual((await asNode('GET', 'second/instances')).json, { instances: [], arriving: [uuid] })
+    const own = await asNode('GET', 'local/instances')
+    assert.ok(own.json.instances.some((each: { uuid: string }) => each.uuid === uuid))
+    assert.deepEqual(own.json.arriving, [])
+    await tell({ ...moving, failure: 'its new host could not fetch it' })
+    assert.deepEqual((await asNode('GET', 'second/instances')).json, { instances: [], arriving: [] })
   })
 
   it('tells a host whether the row of a volume names it, another host, or is not there', async () => {

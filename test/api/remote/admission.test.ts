@@ -54,7 +54,7 @@ describe('who is let in where hosts on other machines connect', () => {
   it('is a machine that joined, for what is its own', async () => {
     assert.equal(statusOf(await beat(h2, 'h2')), 200)
     const answer = await ask('GET /internal/nodes/h2/instances', h2, secretOf('h2'))
-    assert.match(answer, /\r\n\{"instances":\[\]\}\n$/)
+    assert.match(answer, /\r\n\{"instances":\[\],"arriving":\[\]\}\n$/)
     const wrong = await ask('GET /internal/nodes/h2/instances', h2, secretOf('h3'))
     assert.equal(statusOf(wrong), 401, 'the certificate alone does not open what needs the secret')
   })
@@ -143,7 +143,7 @@ describe('who is let in where hosts on other machines connect', () => {
       const { key } = h6
       current = { certificate: await api.certificate(), key, authority: remote.authority.chain }
       await api.heartbeat(roomOf('h6'))
-      assert.deepEqual(await api.instances(), [])
+      assert.deepEqual(await api.instances(), { instances: [], arriving: [] })
     } finally {
       await api.close()
     }

@@ -3,7 +3,12 @@ import type { UserRecord } from '../../../src/db/account/users.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { HostUse, removeNode, setUse } from '../../../src/db/host/administration.ts'
-import { imagesInUse, loadLaunchSpec, placeOfVolume } from '../../../src/db/host/instances.ts'
+import {
+  imagesInUse,
+  instancesOfNode,
+  loadLaunchSpec,
+  placeOfVolume,
+} from '../../../src/db/host/instances.ts'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import { findByUuids } from '../../../src/db/instance/instances.ts'
 import { moveRow, planMove } from '../../../src/db/instance/move.ts'
@@ -90,6 +95,29 @@ describe('the row of an instance that moves', () => {
     assert.equal((await rowOf(uuid)).nodeId, 'h2')
   })
 
+  it('is told to the new host as moving there as long as the row may come to name it, and then as its own', async () => {
+    const uuid = await make('h1')
+    const to = { nodeId: 'h2', address: '' }
+    const ofNode = async (id: string) => {
+      const { instances, arriving } = await instancesOfNode(database, id)
+      return { own: instances.map((each) => each.uuid), arriving }
+    }
+    for (const told of [null, { to, step: 'release' }, { to, failure: 'too late' }] as const) {
+      await tell(uuid, told)
+      assert.deepEqual(await ofNode('h2'), { own: [], arriving: [] })
+    }
+    for (const step of ['wanted', 'copy', 'hold', 'fetch', 'row', 'take'] as const) {
+      await tell(uuid, { to, step })
+      assert.deepEqual(await ofNode('h2'), { own: [], arriving: [uuid] }, step)
+    }
+    await tell(uuid, { to, step: 'wanted', failure: 'it failed before, and is tried again' })
+    assert.deepEqual(await ofNode('h2'), { own: [], arriving: [uuid] })
+    assert.deepEqual(await ofNode('h1'), { own: [uuid], arriving: [] })
+    assert.equal(await move(uuid), undefined)
+    assert.deepEqual(await ofNode('h2'), { own: [uuid], arriving: [] })
+    assert.deepEqual(await ofNode('h1'), { own: [], arriving: [] })
+  })
+
   it('lets the new host pull the image while it moves, and no longer', async () => {
     const uuid = await make('h1')
     const { image } = await rowOf(uuid)
@@ -98,8 +126,10 @@ describe('the row of an instance that moves', () => {
     await tell(uuid, { to, step: 'fetch' })
     assert.deepEqual(await imagesInUse(database, 'h2'), [image])
     assert.deepEqual(await imagesInUse(database, 'h1'), [image])
-    await tell(uuid, { to, failure: 'it has a cold' })
-    assert.deepEqual(await imagesInUse(database, 'h2'), [])
+    for (const over of [{ step: 'release' }, { failure: 'it has a cold' }] as const) {
+      await tell(uuid, { to, ...over })
+      assert.deepEqual(await imagesInUse(database, 'h2'), [])
+    }
   })
 
   it('keeps its address, and has a seat at the new host, and why it is there; a repeat changes nothing', async () => {

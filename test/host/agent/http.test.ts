@@ -238,7 +238,7 @@ describe("the agent's client of the API", () => {
       { status: 200, body: { uuid } },
       { status: 200, body: { place: 'elsewhere' } },
     ]
-    assert.deepEqual(await client.instances(), [{ uuid, state: 'running' }])
+    assert.deepEqual(await client.instances(), { instances: [{ uuid, state: 'running' }] })
     await client.registryToken('a/b')
     await client.launchSpec(uuid, new AbortController().signal)
     assert.equal(await client.placeOfVolume(uuid), 'elsewhere')

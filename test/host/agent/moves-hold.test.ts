@@ -99,9 +99,12 @@ describe('a hold for a move', function () {
 
   describe('that was fetched, while the API does not list it here', () => {
     let sweep: GarbageSweep
+    /** What the API of today tells beside the list. Absent: the API is of an earlier version. */
+    let arriving: readonly string[] | undefined
     const dayMs = 24 * 3_600_000
 
     beforeEach(async () => {
+      arriving = undefined
       await scene.asleep()
       const port = await scene.hold()
       const live = await scene.openNew()
@@ -109,7 +112,7 @@ describe('a hold for a move', function () {
       sweep = new GarbageSweep({
         agent: live.agent,
         ports: live.ports,
-        list: async () => await Promise.resolve([]),
+        list: async () => await Promise.resolve({ instances: [], ...(arriving && { arriving }) }),
       })
       scene.new.nowMs = Date.now()
       assert.deepEqual(await sweep.sweep(), [])
@@ -159,13 +162,34 @@ describe('a hold for a move', function () {
       await goes()
     })
 
-    it('stays for a day if the old host can not be asked', async () => {
+    for (const [why, told] of [
+      ['the API says that it is moving here', [uuid]],
+      ['the API is of an earlier version, and does not say what is moving here', undefined],
+    ] as const)
+      it(`stays for a day if the old host can not be asked, and ${why}`, async () => {
+        scene.oldLive.kill()
+        arriving = told
+        later(dayMs - 60_000)
+        assert.deepEqual(await sweep.sweep(), [])
+        assert.deepEqual(await sweep.sweep({ wasLost: true }), [])
+        later(dayMs + 60_000)
+        await goes()
+      })
+
+    it('is swept away after a minute if the old host can not be asked, and the API says that it is not moving here', async () => {
       scene.oldLive.kill()
-      later(dayMs - 60_000)
+      arriving = [otherUuid]
+      later(30_000)
       assert.deepEqual(await sweep.sweep(), [])
       assert.deepEqual(await sweep.sweep({ wasLost: true }), [])
-      later(dayMs + 60_000)
+      later(120_000)
       await goes()
+    })
+
+    it('stays while the old host holds it, even if the API does not say that it is moving here', async () => {
+      arriving = []
+      later(120_000)
+      assert.deepEqual(await sweep.sweep(), [])
     })
   })
 })

@@ -70,8 +70,8 @@ async function fetchedHere(machine: Machine, how: Rest): Promise<void> {
 }
 
 async function sweep(live: LiveAgent, listed: readonly string[] = []): Promise<void> {
-  const list = async () =>
-    await Promise.resolve(listed.map((each) => ({ uuid: each, state: 'standby' as const })))
+  const instances = listed.map((each) => ({ uuid: each, state: 'standby' as const }))
+  const list = async () => await Promise.resolve({ instances })
   await new GarbageSweep({ agent: live.agent, ports: live.ports, list }).sweep({ wasLost: true })
 }
 

@@ -77,9 +77,28 @@ describe('a volume that moves while earlier work with it may go on', function ()
     const other = await givenToAnother()
     await assert.rejects(live.agent.moves.fetch(other), /waits here for the volume/)
     assert.equal(newVolumes().waiting.get(volumeUuid)?.instanceUuid, uuid)
-    const list = async () => await Promise.resolve([])
+    const list = async () => await Promise.resolve({ instances: [] })
     await new GarbageSweep({ agent: live.agent, ports: live.ports, list }).sweep({ wasLost: true })
     assert.deepEqual(await live.agent.moves.fetch(other), { memory: 'none', volumeUuid })
+  })
+
+  it('stays for a day if its old host can not be asked, also if the API says that it is not moving here', async () => {
+    const port = await atRest()
+    const { agent, ports } = await scene.openNew()
+    await scene.fetch(port, { rest: stopped })
+    scene.oldLive.kill()
+    const list = async () => await Promise.resolve({ instances: [], arriving: [] })
+    const sweep = new GarbageSweep({ agent, ports, list })
+    const dayMs = 24 * 3_600_000
+    scene.new.nowMs = Date.now()
+    for (const ms of [0, dayMs - 60_000]) {
+      scene.new.nowMs += ms
+      assert.deepEqual(await sweep.sweep(), [])
+      assert.equal(newVolumes().waiting.get(volumeUuid)?.instanceUuid, uuid)
+    }
+    scene.new.nowMs += 120_000
+    assert.deepEqual(await sweep.sweep(), [uuid])
+    assert.equal(newVolumes().waiting.size, 0)
   })
 
   it('is left where it is by a fetch that fails when all of it has arrived', async () => {

@@ -42,7 +42,7 @@ describe('an instance that moves with its volume', function () {
       agent: live.agent,
       ports: live.ports,
       list: async () =>
-        await Promise.resolve(listed.map((each) => ({ uuid: each, state: 'standby' as const }))),
+        await Promise.resolve({ instances: listed.map((each) => ({ uuid: each, state: 'standby' })) }),
     })
 
   async function fetched(): Promise<void> {

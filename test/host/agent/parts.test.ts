@@ -138,7 +138,7 @@ describe('garbage of a host', () => {
     const garbage = new GarbageSweep({
       agent: live.agent,
       ports: live.ports,
-      list: async () => await Promise.resolve([]),
+      list: async () => await Promise.resolve({ instances: [] }),
     })
     assert.deepEqual(await garbage.sweep(), [])
     machine.nowMs += minuteMs - 1
@@ -152,7 +152,8 @@ describe('garbage of a host', () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     await live.agent.start({ instanceUuid: otherUuid, boot: 1 })
-    const list = async () => await Promise.resolve([{ uuid: otherUuid, state: 'running' as const }])
+    const instances = [{ uuid: otherUuid, state: 'running' as const }]
+    const list = async () => await Promise.resolve({ instances })
     const garbage = new GarbageSweep({ agent: live.agent, ports: live.ports, list })
     assert.deepEqual(await garbage.sweep({ wasLost: true }), [uuid])
     assert.equal(machine.host.running(uuid), 0)
@@ -165,11 +166,11 @@ describe('garbage of a host', () => {
     const sleeps = async (instanceUuid: string) => await live.agent.standBy({ instanceUuid, ...permit })
     machine.attach(otherUuid)
     assert.deepEqual([(await sleeps(uuid)).slept, (await sleeps(otherUuid)).slept], [true, true])
-    const listed = [uuid, otherUuid].map((each) => ({ uuid: each, state: 'standby' as const }))
+    const instances = [uuid, otherUuid].map((each) => ({ uuid: each, state: 'standby' as const }))
     const garbage = new GarbageSweep({
       agent: live.agent,
       ports: live.ports,
-      list: async () => await Promise.resolve(listed),
+      list: async () => await Promise.resolve({ instances }),
     })
     assert.deepEqual(await garbage.sweep(), [])
     assert.deepEqual(await garbage.sweep({ wasLost: true }), [uuid])
@@ -185,7 +186,8 @@ describe('garbage of a host', () => {
     const garbage = new GarbageSweep({
       agent: live.agent,
       ports: live.ports,
-      list: async () => await Promise.resolve(listed ? [{ uuid, state: 'running' as const }] : []),
+      list: async () =>
+        await Promise.resolve({ instances: listed ? [{ uuid, state: 'running' as const }] : [] }),
     })
     for (const next of [false, true, false]) {
       listed = next
@@ -218,7 +220,7 @@ describe('garbage of a host', () => {
     const garbage = new GarbageSweep({
       agent: live.agent,
       ports: live.ports,
-      list: async () => await Promise.resolve([]),
+      list: async () => await Promise.resolve({ instances: [] }),
     })
     await garbage.sweep()
     await utimes(join(machine.directory, 'instances', uuid), 0, (machine.nowMs + minuteMs) / 1_000)
