@@ -89,7 +89,7 @@ export class InstanceMoves {
     const { volumes } = this
     this.#offers = new VolumeOffers(parts.ports, () => this.#serveAgain())
     const isFetching = (input: CopyInput) => this.#fetchOf(input) !== undefined
-    this.#copies = new VolumeCopies({ ...parts, volumes, turns: this.#transferTurns, isFetching })
+    this.#copies = new VolumeCopies({ ...parts, volumes, isFetching })
     this.#source = heldSource({ ...parts, volumes, offers: this.#offers, gone: this.#gone })
     this.#entry = parts.entry
     this.#clear = parts.clear

@@ -7,9 +7,12 @@ import type { OfferedVolume } from '../moves/transfers.ts'
 import type { VolumeMirror } from '../vmm/volume-mirror.ts'
 import type { AgentPorts } from './agent-ports.ts'
 
-/** How long an offer waits for a host that copies. */
-const takeUpLimitMs = 60_000
-/** How long a copy that has all follows what the VM writes. The order to stand by comes at once. */
+/** How long an offer waits for a host that copies. That may wait for its turn. */
+const takeUpLimitMs = 600_000
+/**
+ * How long a copy that has all is followed, and then told to whoever fetches the instance. The order to stand
+ * by comes at once.
+ */
 const followLimitMs = 600_000
 /** How long the answer to a fetch waits for the end of a copy, whose VM sleeps already. */
 const settleLimitMs = 5_000
@@ -21,7 +24,7 @@ interface Offer {
   readonly volume: MovedVolume
   readonly copyUuid: string
   mirror?: VolumeMirror
-  timer: NodeJS.Timeout
+  timer?: NodeJS.Timeout
 }
 
 /**
@@ -56,13 +59,8 @@ export class VolumeOffers {
     const isSame = known?.boot === boot && known.to.address === to.address
     if (isSame && known.volume.uuid === volume.uuid) return true
     this.end(instanceUuid)
-    const offer: Offer = {
-      boot,
-      to,
-      volume,
-      copyUuid: randomUUID(),
-      timer: this.#after(takeUpLimitMs, instanceUuid),
-    }
+    const offer: Offer = { boot, to, volume, copyUuid: randomUUID() }
+    this.#endAfter(takeUpLimitMs, instanceUuid, offer)
     this.#offers.set(instanceUuid, offer)
     return true
   }
@@ -92,7 +90,9 @@ export class VolumeOffers {
   async wholeCopy({ instanceUuid, record }: InstanceEntry, address: string): Promise<string | undefined> {
     const offer = this.#offers.get(instanceUuid)
     if (offer?.mirror === undefined || offer.to.address !== address) return undefined
-    if (runs(record) || record?.standby?.boot !== offer.boot) return undefined
+    // A wake writes its boot into the record before its VM can write to the volume.
+    const sleepsSince = record?.boot === offer.boot && record.standby?.boot === offer.boot
+    if (runs(record) || !sleepsSince || record.standby.atMs === undefined) return undefined
     const isWhole = await Promise.race([offer.mirror.over, delay(settleLimitMs, false, { ref: false })])
     return isWhole ? offer.copyUuid : undefined
   }
@@ -110,11 +110,10 @@ export class VolumeOffers {
   async #follow(instanceUuid: string, offer: Offer, mirror: VolumeMirror): Promise<void> {
     const { log } = this.#ports
     const about = { instance: instanceUuid, volume: offer.volume.uuid, to: offer.to.nodeId }
-    clearTimeout(offer.timer)
     log.info(about, 'another host copies a volume while its VM runs')
-    if (await mirror.ready) offer.timer = this.#after(followLimitMs, instanceUuid)
+    clearTimeout(offer.timer)
+    if (await mirror.ready) this.#endAfter(followLimitMs, instanceUuid, offer)
     if (await mirror.over) {
-      clearTimeout(offer.timer)
       log.info(about, 'another host has the whole volume of an instance that sleeps')
       return
     }
@@ -122,7 +121,9 @@ export class VolumeOffers {
     if (this.#offers.get(instanceUuid) === offer) this.end(instanceUuid)
   }
 
-  #after(limitMs: number, instanceUuid: string): NodeJS.Timeout {
-    return setTimeout(() => this.end(instanceUuid), limitMs).unref()
+  #endAfter(limitMs: number, instanceUuid: string, offer: Offer): void {
+    offer.timer = setTimeout(() => {
+      if (this.#offers.get(instanceUuid) === offer) this.end(instanceUuid)
+    }, limitMs).unref()
   }
 }

@@ -241,7 +241,7 @@ export class FakeVolumes implements Volumes {
   }
 }
 
-function arrivalOf(content: string): string {
+export function arrivalOf(content: string): string {
   return `${content}.arriving`
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import type { MirrorTarget } from '../vmm/volume-mirror.ts'
@@ -16,13 +17,15 @@ const decompress = promisify(zstdDecompress)
  */
 const headBytes = 16
 const marks = { alive: 0, ready: 1 } as const
-/** The longest piece with bytes. The mirror has none that is longer. */
+/** The longest piece. The mirror writes nothing that is longer. */
 const pieceMaxBytes = 4 * 1024 * 1024
 const compressedMaxBytes = pieceMaxBytes + 65_536
 /** Whether something was written is kept for steps of this size. */
 const stepBytes = 65_536
 /** A connection on which nothing comes for a while is ended, so something is sent. */
 const aliveMs = 5_000
+/** After so many bytes they are made durable, so that little is left for the end, when the VM waits. */
+const syncBytes = 64 * 1024 * 1024
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
 function headOf(at: number, length: number, sent: number): Buffer {
@@ -72,8 +75,11 @@ export class ChangesSender implements MirrorTarget, Disposable {
   }
 
   async zero(at: number, length: number): Promise<void> {
-    this.#checksum.add(at, length)
-    await this.#send(length, headOf(at, length, 0))
+    for (let from = at; from < at + length; from += pieceMaxBytes) {
+      const part = Math.min(pieceMaxBytes, at + length - from)
+      this.#checksum.add(from, part)
+      await this.#send(part, headOf(from, part, 0))
+    }
   }
 
   /** Tells the other side that it has had all of the volume. */
@@ -96,8 +102,15 @@ export class ChangesSender implements MirrorTarget, Disposable {
   /** Resolves when the next piece may be sent. */
   async #send(length: number, piece: Buffer): Promise<void> {
     if (this.#to.destroyed) throw new Error('the other host is gone')
+    // A response whose connection is gone calls nobody back.
     await new Promise<void>((resolve, reject) => {
-      this.#to.write(piece, (error) => (error ? reject(error) : resolve()))
+      const closed = () => reject(new Error('the other host is gone'))
+      this.#to.once('close', closed)
+      this.#to.write(piece, (error) => {
+        this.#to.off('close', closed)
+        if (error) reject(error)
+        else resolve()
+      })
     })
     this.#sent += length
   }
@@ -121,6 +134,7 @@ export class ArrivingChanges {
   /** How many bytes have to wait before there is something to take. */
   #needed = headBytes
   #arrived = 0
+  #syncedAt = 0
 
   constructor(file: FileHandle, limit: number, onReady: () => Promise<void>) {
     this.#file = file
@@ -177,12 +191,16 @@ export class ArrivingChanges {
     this.#checksum.add(at, length, data)
     await this.#keep(at, length, data)
     this.#arrived += length
+    await turn()
+    if (this.#arrived - this.#syncedAt < syncBytes) return
+    this.#syncedAt = this.#arrived
+    await this.#file.datasync()
   }
 
   #require(at: number, length: number, sent: number): void {
     const isMark = length === 0 && sent === 0
     const isWithin = length > 0 && at + length <= this.#limit
-    const isShort = sent === 0 || (length <= pieceMaxBytes && sent <= compressedMaxBytes)
+    const isShort = length <= pieceMaxBytes && sent <= compressedMaxBytes
     if (!isMark && !(isWithin && isShort))
       throw new Error(`it has ${length} bytes at ${at}, but at most ${this.#limit} in all`)
   }

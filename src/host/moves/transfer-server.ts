@@ -59,6 +59,8 @@ export class TransferServer {
   #isClosed = false
   #source: HeldSource | undefined
   readonly #sending = new Set<Asked>()
+  /** Copies of volumes whose VMs run. They may take hours, and fetches do not wait for them. */
+  readonly #copying = new Set<Asked>()
 
   constructor(log: AgentLog, { paceMs }: { readonly paceMs?: number } = {}) {
     this.#log = log
@@ -131,7 +133,7 @@ export class TransferServer {
     const isKnown = isHeldFileName(name) || name === volumeFileName
     const held = isKnown ? await source.fileFor(instanceUuid, address, name) : undefined
     if (held === undefined) return void response.writeHead(404).end()
-    if (!this.#hasTurn(address)) return void response.writeHead(503).end()
+    if (!hasTurn(this.#sending, address)) return void response.writeHead(503).end()
     this.#sending.add(asked)
     try {
       await using content = await open(held.path)
@@ -159,8 +161,8 @@ export class TransferServer {
     const { source, instanceUuid, address, response } = asked
     const offered = source.volumeFor(instanceUuid, address)
     if (offered?.bytes !== bytes) return void response.writeHead(404).end()
-    if (!this.#hasTurn(address)) return void response.writeHead(503).end()
-    this.#sending.add(asked)
+    if (!hasTurn(this.#copying, address)) return void response.writeHead(503).end()
+    this.#copying.add(asked)
     try {
       response.writeHead(200, { trailer: checksumTrailer, [copyHeader]: offered.copyUuid })
       response.flushHeaders()
@@ -174,21 +176,21 @@ export class TransferServer {
       pace.signal.addEventListener('abort', cancel)
       if (await mirror.ready) {
         pace[Symbol.dispose]()
-        this.#sending.delete(asked)
+        this.#copying.delete(asked)
         sender.tellReady()
       }
       if (!(await mirror.over)) throw new Error(`the copy of the volume of ${instanceUuid} is not whole`)
       response.addTrailers({ [checksumTrailer]: sender.checksum() })
       response.end()
     } finally {
-      this.#sending.delete(asked)
+      this.#copying.delete(asked)
     }
   }
+}
 
-  #hasTurn(address: string): boolean {
-    const same = [...this.#sending].filter((each) => each.address === address)
-    return this.#sending.size < transfersAtOnce && same.length < transfersPerHost
-  }
+function hasTurn(under: ReadonlySet<Asked>, address: string): boolean {
+  const same = [...under].filter((each) => each.address === address)
+  return under.size < transfersAtOnce && same.length < transfersPerHost
 }
 
 async function tellCopy({ source, instanceUuid, address, response }: Asked): Promise<void> {

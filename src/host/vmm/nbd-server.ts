@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { MirrorTarget } from './volume-mirror.ts'
 
 /** The other end breaks the protocol, or asks for what a mirror never asks for. */
@@ -18,6 +19,11 @@ const exportInfo = 0
 const request = { magic: 0x2560_9513, write: 1, disconnect: 2, flush: 3, writeZeroes: 6 }
 const replyMagic = 0x6744_6698
 
+/**
+ * How long QEMU may wait for an answer. Not only the mirror waits: whatever stops the VM first lets all
+ * requests end.
+ */
+const answerLimitMs = 10_000
 /** QEMU sends a version, a name and a few wishes. */
 const optionMaxBytes = 4_096
 const optionsMax = 16
@@ -28,7 +34,11 @@ const writeMaxBytes = 4 * 1024 * 1024
  * Serves a mirror. Resolves when the client has said that it is done, after all that it wrote was taken.
  * Rejects if the connection ends before, if the client breaks the protocol, or if the target fails.
  */
-export async function serveMirror(connection: Duplex, target: MirrorTarget): Promise<void> {
+export async function serveMirror(
+  connection: Duplex,
+  target: MirrorTarget,
+  { limitMs = answerLimitMs }: { readonly limitMs?: number } = {},
+): Promise<void> {
   const reader = new PieceReader(connection)
   await greet(connection, reader, target)
   for (;;) {
@@ -36,17 +46,45 @@ export async function serveMirror(connection: Duplex, target: MirrorTarget): Pro
     if (head.readUInt32BE(0) !== request.magic) throw new NbdError('a request begins with the wrong number')
     const kind = head.readUInt16BE(6)
     if (kind === request.disconnect) return
-    await carryOut(kind, head, reader, target)
+    await inTime(limitMs, async () => await carryOut(kind, head, reader, target))
     const reply = Buffer.alloc(16)
     reply.writeUInt32BE(replyMagic, 0)
     head.copy(reply, 8, 8, 16)
-    connection.write(reply)
+    if (!connection.write(reply)) await drained(connection)
+    // What has arrived already must not keep the agent from everything else.
+    await turn()
   }
+}
+
+async function inTime(limitMs: number, work: () => Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    late.reject(new NbdError(`a request was not answered within ${limitMs / 1_000} s`))
+  }, limitMs)
+  try {
+    await Promise.race([work(), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function drained(connection: Duplex): Promise<void> {
+  if (connection.destroyed) throw new NbdError('the connection ended')
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      connection.off('drain', done)
+      connection.off('close', done)
+      resolve()
+    }
+    connection.once('drain', done)
+    connection.once('close', done)
+  })
 }
 
 async function carryOut(kind: number, head: Buffer, reader: PieceReader, target: MirrorTarget) {
   const at = Number(head.readBigUInt64BE(16))
   const length = head.readUInt32BE(24)
+  if (kind !== request.flush && length === 0) throw new NbdError('a request has no length')
   if (at + length > target.bytes)
     throw new NbdError(`${length} bytes at ${at} are beyond the end of ${target.bytes} bytes`)
   if (kind === request.write) {

@@ -20,23 +20,30 @@ const restLimitMs = 10_000
 
 /** The mirrors of a host's VMs; see `Vmm.mirror` and `guest/keeper/mirror.c`. */
 export class VmMirrors {
-  readonly #under = new Map<VmHandle, VmMirror>()
+  readonly #under = new Map<VmHandle, Slot>()
 
   async begin(vm: VmHandle | undefined, target: MirrorTarget): Promise<VolumeMirror> {
     if (vm === undefined) throw refused('it does not run')
-    const mirror = await mirrorVolume(vm, target)
-    this.#under.set(vm, mirror)
-    void mirror.over.then(() => {
-      if (this.#under.get(vm) === mirror) this.#under.delete(vm)
-    })
-    return mirror
+    if (this.#under.has(vm)) throw refused('it is being copied already')
+    const slot: Slot = { controller: new AbortController() }
+    this.#under.set(vm, slot)
+    try {
+      slot.mirror = await mirrorVolume(vm, target, slot.controller)
+    } catch (error) {
+      this.#under.delete(vm)
+      throw error
+    }
+    void slot.mirror.over.then(() => this.#under.delete(vm))
+    return slot.mirror
   }
 
   /** Does work during which the VM stands still, and bounds how long that waits for the mirror. */
   async bound<T>(vm: VmHandle, work: () => Promise<T>): Promise<T> {
-    const mirror = this.#under.get(vm)
-    if (mirror?.hasAll() === false) mirror.cancel()
-    const timer = setTimeout(() => mirror?.cancel(), restLimitMs)
+    const slot = this.#under.get(vm)
+    if (slot?.mirror?.hears('ready') !== true) slot?.controller.abort()
+    const timer = setTimeout(() => {
+      if (slot?.mirror?.hears('complete') !== true) slot?.controller.abort()
+    }, restLimitMs)
     try {
       return await work()
     } finally {
@@ -45,25 +52,39 @@ export class VmMirrors {
   }
 
   close(): void {
-    for (const mirror of this.#under.values()) mirror.cancel()
+    for (const { controller } of this.#under.values()) controller.abort()
   }
 }
 
 interface VmMirror extends VolumeMirror {
-  hasAll(): boolean
+  /** Whether the keeper has said this of the mirror. */
+  hears(what: 'ready' | 'complete'): boolean
 }
 
-async function mirrorVolume(vm: VmHandle, target: MirrorTarget): Promise<VmMirror> {
+interface Slot {
+  readonly controller: AbortController
+  mirror?: VmMirror
+}
+
+async function mirrorVolume(
+  vm: VmHandle,
+  target: MirrorTarget,
+  controller: AbortController,
+): Promise<VmMirror> {
   const words: string[] = []
   const isOver = Promise.withResolvers<void>()
   const isReady = Promise.withResolvers<boolean>()
+  const isCut = Promise.withResolvers<void>()
   let number: string | undefined
   const hears = (what: string) => number !== undefined && words.includes(`mirror ${number} ${what}`)
   let socket: Socket | undefined
-  const cancel = () => {
+  const cancel = () => controller.abort()
+  const cut = () => {
     isOver.resolve()
+    isCut.resolve()
     socket?.destroy()
   }
+  controller.signal.addEventListener('abort', cut, { once: true })
   const look = () => {
     if (hears('ready')) isReady.resolve(true)
     if (hears('failed') || vm.isOver) isOver.resolve()
@@ -85,8 +106,11 @@ async function mirrorVolume(vm: VmHandle, target: MirrorTarget): Promise<VmMirro
   try {
     socket = await connectKeeperSocket(vm.directory)
     if (socket === undefined) throw refused('it has ended')
+    if (controller.signal.aborted) cut()
     number = await begin(socket)
-    const serving = serveMirror(socket, target).finally(() => socket?.destroy())
+    // The target may never answer any more.
+    const cutOff = isCut.promise.then(() => Promise.reject(new Error('it was called off')))
+    const serving = Promise.race([serveMirror(socket, target), cutOff]).finally(() => socket?.destroy())
     const over = (async () => {
       const isServed = await serving.then(
         () => true,
@@ -99,7 +123,7 @@ async function mirrorVolume(vm: VmHandle, target: MirrorTarget): Promise<VmMirro
       return isServed && hears('complete') && vm.isSuspended
     })()
     look()
-    return { ready: isReady.promise, over, cancel, hasAll: () => hears('ready') }
+    return { ready: isReady.promise, over, cancel, hears }
   } catch (error) {
     unlisten()
     throw error

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { open, readFile } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
+import { VolumeCopies } from '../../../src/host/agent/volume-copies.ts'
+import { arrivalOf } from '../../../src/host/fakes/fake-volumes.ts'
 import { HostStartError } from '../../../src/host/instance/host-start-error.ts'
 import { volumeFileName } from '../../../src/host/moves/held-copy.ts'
 import { pass } from '../leases/gateway.ts'
@@ -152,6 +154,66 @@ describe('a volume that is copied while its instance runs', function () {
     scene.moveRow()
     await scene.newLive.agent.moves.take(instance)
     assert.ok((await readFile(scene.new.volumes.contentOf(volumeUuid))).equals(content))
+  })
+
+  it('is fetched as a whole if the instance ran again after the copy, and ended', async () => {
+    await copy(await offer())
+    assert.equal((await scene.oldLive.agent.standBy(order)).slept, true)
+    const second = { ...instance, boot: 2 }
+    await scene.oldLive.agent.start(second)
+    await write(300)
+    await scene.oldLive.agent.stop({ ...second, forced: true, graceMs: 0 })
+    const content = await readFile(scene.old.volumes.contentOf(volumeUuid))
+    const rest = { boot: 2 }
+    await scene.fetch(await scene.hold(rest), { rest })
+    assert.equal(wasFetched(), true)
+    assert.ok((await readFile(arrivalOf(scene.new.volumes.contentOf(volumeUuid)))).equals(content))
+  })
+
+  it('is fetched as a whole if a wake after the copy failed, which may have written to it', async () => {
+    await scene.openOld({ vmm: { failStart: 1 } })
+    pass(scene.old, scene.oldLive, 60_000)
+    await copy(await offer())
+    assert.equal((await scene.oldLive.agent.standBy(order)).slept, true)
+    await assert.rejects(scene.oldLive.agent.start({ ...instance, boot: 2 }))
+    await scene.fetch(await scene.hold())
+    assert.equal(wasFetched(), true)
+  })
+
+  it('that comes late takes nothing away from what has arrived', async () => {
+    const port = await offer()
+    const { launches } = scene.newLive.ports
+    const { placeOfVolume } = launches
+    const isFetched = Promise.withResolvers<void>()
+    launches.placeOfVolume = async (each) => {
+      const place = await placeOfVolume(each)
+      launches.placeOfVolume = placeOfVolume
+      await isFetched.promise
+      return place
+    }
+    const input = { ...running, from: { ...oldPlace, port }, volume }
+    const late = scene.newLive.agent.moves.copy(input)
+    late.catch(() => undefined)
+    const calledOff = scene.newLive.agent.moves.callOffCopy(input)
+    const hold = { hold: newPlace, volume }
+    assert.equal((await scene.oldLive.agent.standBy({ ...order, ...hold })).slept, true)
+    const fetch = scene.fetch(await scene.hold())
+    isFetched.resolve()
+    await Promise.all([assert.rejects(late), calledOff])
+    assert.deepEqual(await fetch, { memory: 'kept', volumeUuid })
+    await assert.rejects(scene.newLive.agent.moves.copy(input), HostStartError)
+    assert.deepEqual(await scene.new.volumes.arrived(), [volumeUuid])
+    assert.deepEqual(scene.new.volumes.overwritten, [])
+  })
+
+  it('is dropped after a while if no fetch takes it', async () => {
+    const port = await offer()
+    const { ports, agent } = scene.newLive
+    const { volumes } = agent.moves
+    const copies = new VolumeCopies({ ports, volumes, isFetching: () => false, keepMs: 100 })
+    await copies.copy({ ...running, from: { ...oldPlace, port }, volume }, agent.moves.requireMesh())
+    assert.equal((await scene.oldLive.agent.standBy(order)).slept, true)
+    await nothingArrives()
   })
 
   it('may sleep by itself before it is held, and is not fetched again', async () => {

@@ -170,6 +170,7 @@ describe('a volume that another host copies and follows', () => {
     const lies = {
       'a place beyond the end': head(bytes, 1, 0),
       'a piece that is too long': Buffer.concat([head(0, 5 * mebibyte, 4), Buffer.from('long')]),
+      'zeros that are longer than a piece': head(0, 5 * mebibyte, 0),
       'a few bytes that become many': Buffer.concat([head(0, mebibyte, bomb.length), bomb]),
       'a length that is not that of the piece': Buffer.concat([
         head(0, 7, 13),

@@ -4,7 +4,7 @@ import { serveMirror } from '../../../src/host/vmm/nbd-server.ts'
 import { MirrorCopy } from './mirror-copy.ts'
 
 const bytes = 1024 * 1024
-const kinds = { read: 0, write: 1, disconnect: 2, trim: 4 }
+const kinds = { read: 0, write: 1, disconnect: 2, flush: 3, trim: 4 }
 
 function option(kind: number, length: number): Buffer {
   const head = Buffer.from('IHAVEOPT\0\0\0\0\0\0\0\0', 'latin1')
@@ -51,6 +51,29 @@ describe('the server of a mirror', () => {
     assert.ok(copy.content.subarray(500, 500 + data.length).equals(data))
   })
 
+  it('ends if the target does not take a piece, because the VM may have to stop', async () => {
+    const [vmm, own] = duplexPair()
+    vmm.write(Buffer.concat([greeting, request(kinds.write, 0, 4, Buffer.from('data'))]))
+    vmm.resume()
+    const copy = new MirrorCopy(bytes)
+    copy.hangs = true
+    await assert.rejects(serveMirror(own, copy, { limitMs: 20 }), { name: 'NbdError' })
+  })
+
+  it('waits for a client that reads no answers, and keeps none of them', async () => {
+    const [vmm, own] = duplexPair()
+    vmm.pause()
+    const serving = serveMirror(own, new MirrorCopy(bytes))
+    vmm.write(greeting)
+    const flush = request(kinds.flush, 0, 0)
+    vmm.write(Buffer.concat(Array.from({ length: 20_000 }, () => flush)))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.ok(own.writableLength < 200_000, `${own.writableLength} bytes wait`)
+    vmm.destroy()
+    own.destroy()
+    await assert.rejects(serving)
+  })
+
   const wrong = {
     'the end of the connection in the middle': [greeting, request(kinds.write, 0, 10)],
     'the end of the connection without a word': [greeting],
@@ -60,6 +83,7 @@ describe('the server of a mirror', () => {
       request(kinds.write, Number.MAX_SAFE_INTEGER, 10, Buffer.alloc(10)),
     ],
     'a write that is too long': [greeting, request(kinds.write, 0, 0xff_ff_ff_ff)],
+    'a write of nothing': [greeting, request(kinds.write, 1, 0)],
     'a read': [greeting, request(kinds.read, 0, 512)],
     'a trim': [greeting, request(kinds.trim, 0, 512)],
     'a request that begins with the wrong number': [greeting, Buffer.alloc(28)],
