@@ -1,7 +1,9 @@
 import type { UserEvent } from '../../src/client/event-stream.ts'
 import { AskerKind } from '../../src/domain/event/asker.ts'
 import { UserEventKind } from '../../src/domain/event/user-event-kind.ts'
+import type { HostState } from '../../src/domain/host/explanation.ts'
 import { UpgradeState } from '../../src/domain/host/upgrade.ts'
+import { HostUse } from '../../src/domain/host/use.ts'
 import { RolloutPhase } from '../../src/domain/rollout/phase.ts'
 import { RunResult } from '../../src/domain/schedule/run.ts'
 import { clockTime } from '../frame/time.ts'
@@ -56,6 +58,8 @@ const byKind: Readonly<Record<UserEventKind, EventText>> = {
   [UserEventKind.ScheduleDeleted]: { what: 'was deleted', mood: Mood.Rests },
   [UserEventKind.TokenCreated]: { what: 'was created', mood: Mood.Rests },
   [UserEventKind.TokenRevoked]: { what: 'was revoked', mood: Mood.Rests },
+  [UserEventKind.HostState]: { what: 'changed', mood: Mood.Moves },
+  [UserEventKind.HostUse]: { what: 'changed', mood: Mood.Moves },
   [UserEventKind.HostUpgrade]: { what: 'is upgraded', mood: Mood.Moves },
   [UserEventKind.ImagePushed]: { what: 'was pushed', mood: Mood.Runs },
   [UserEventKind.ImageDeleted]: { what: 'was deleted', mood: Mood.Rests },
@@ -81,6 +85,18 @@ const toPhase: Readonly<Record<RolloutPhase, EventText>> = {
   [RolloutPhase.Returned]: { what: 'went back', mood: Mood.Fails },
 }
 
+/** A host that falls silent tells nothing, and no event tells of a release. */
+const toHostState: Readonly<Partial<Record<HostState, EventText>>> = {
+  lost: { what: 'is lost', mood: Mood.Fails },
+  live: { what: 'is heard again', mood: Mood.Runs },
+}
+
+const toHostUse: Readonly<Record<HostUse, EventText>> = {
+  [HostUse.Open]: { what: 'is not cordoned any more', mood: Mood.Runs },
+  [HostUse.Cordoned]: { what: 'is cordoned', mood: Mood.Rests },
+  [HostUse.Draining]: { what: 'is being emptied', mood: Mood.Moves },
+}
+
 const toUpgradeState: Readonly<Record<UpgradeState, EventText>> = {
   [UpgradeState.Exchanging]: { what: 'is upgraded', mood: Mood.Moves },
   [UpgradeState.GoingBack]: { what: 'goes back to the version before', mood: Mood.Moves },
@@ -97,6 +113,8 @@ export function eventText({ kind, from, to }: UserEvent): EventText {
     }
     return toState[to as InstanceState] ?? known
   }
+  if (kind === UserEventKind.HostState && to !== undefined) return toHostState[to as HostState] ?? known
+  if (kind === UserEventKind.HostUse && to !== undefined) return toHostUse[to as HostUse] ?? known
   if (kind === UserEventKind.HostUpgrade && to !== undefined)
     return toUpgradeState[to as UpgradeState] ?? known
   if (kind === UserEventKind.ServiceRollout && to !== undefined) return toPhase[to as RolloutPhase] ?? known

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readable } from '../../console/event/event-text.ts'
+import { eventText, readable } from '../../console/event/event-text.ts'
 
 /** Noon of the 15th in the time zone of this machine. */
 function noonOf(year: number, month: number): string {
@@ -18,6 +18,39 @@ describe('the texts of the console', () => {
     const text = readable(`since ${noonOf(present.getFullYear(), present.getMonth() === 5 ? 3 : 6)}`)
     assert.match(text, /^since .*\b15\b.*12:00:00$/)
     assert.doesNotMatch(text, new RegExp(String(present.getFullYear())))
+  })
+
+  it('say what happened to a host', () => {
+    const said = (kind: 'host.state' | 'host.use', to: string) => {
+      const { what, mood } = eventText({
+        id: 1,
+        at: noonOf(2026, 1),
+        kind,
+        to,
+        object: { type: 'host', name: 'h2' },
+        why: '',
+        by: { kind: 'platform' },
+      })
+      return `${what} (${mood})`
+    }
+    assert.deepEqual(
+      [
+        said('host.state', 'lost'),
+        said('host.state', 'live'),
+        said('host.use', 'cordoned'),
+        said('host.use', 'draining'),
+        said('host.use', 'open'),
+        said('host.use', 'of a later version'),
+      ],
+      [
+        'is lost (fails)',
+        'is heard again (runs)',
+        'is cordoned (rests)',
+        'is being emptied (moves)',
+        'is not cordoned any more (runs)',
+        'changed (moves)',
+      ],
+    )
   })
 
   it('say of an identifier only the beginning', () => {

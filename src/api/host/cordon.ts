@@ -1,5 +1,6 @@
 import type { cordonHosts } from '../../contract/host/operations.ts'
-import { HostUse, setUse } from '../../db/host/administration.ts'
+import { setUse } from '../../db/host/administration.ts'
+import { HostUse } from '../../domain/host/use.ts'
 import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { hostEntries } from './objects.ts'
@@ -14,10 +15,9 @@ export function hostsUse(deps: ApiDeps, use: HostUse): Handler<typeof cordonHost
     const found = await hostEntries(deps, call, objects, ({ node }) => node)
     for (const node of found) {
       if ('message' in node) continue
-      await setUse(deps.database, node.id, use)
+      await setUse(deps.database, node.id, use, call.asker)
       // Without this, the watch of hosts begins it a little later.
       if (use === HostUse.Draining) await deps.hostControl.lookAgain(node.id).catch(() => undefined)
-      // No event tells of it, only this line.
       call.log.info({ host: node.id, use, asker: call.asker.name }, 'what a host may have was set')
     }
     return {

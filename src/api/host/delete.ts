@@ -54,7 +54,7 @@ export function hostsDelete(deps: ApiDeps): Handler<typeof deleteHosts> {
  * it, as for every host that is lost.
  */
 async function removeLost(deps: ApiDeps, call: Call, { id }: NodeOverview): Promise<Entry> {
-  const host = await removeAsLost(deps.database, id)
+  const host = await removeAsLost(deps.database, id, call.asker)
   if (host === undefined) return refusedEntry(id, 'unknown')
   const { moving, staying, volumes } = host
   const termMs = host.termMs ?? undefined

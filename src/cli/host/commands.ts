@@ -7,12 +7,12 @@ import {
   overlookNodes,
   releaseNode,
   removeNode,
-  HostUse,
   setUse,
 } from '../../db/host/administration.ts'
 import type { NodeChange, NodeRefusal } from '../../db/host/administration.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import { hostState } from '../../domain/host/explanation.ts'
+import { HostUse } from '../../domain/host/use.ts'
 import { explanationText } from '../../explain/explanation-text.ts'
 import { hostExplanation } from '../../explain/host/explanation.ts'
 import { table } from '../../primitives/text-table.ts'

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import type { ExpressionBuilder, RawBuilder } from 'kysely'
-import { AskerKind } from '../../domain/event/asker.ts'
+import { theOperator } from '../../domain/event/asker.ts'
 import type { Asker } from '../../domain/event/asker.ts'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
 import { allRights } from '../../domain/account/token-scope.ts'
@@ -221,8 +221,6 @@ export async function revokeToken(
     return true
   })
 }
-
-const theOperator: Asker = { by: AskerKind.Operator }
 
 function tokenObject(token: { readonly uuid: string; readonly label: string; readonly userUuid: string }) {
   return eventObject({ ...token, name: tokenName(token) })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { AskerKind } from '../../domain/event/asker.ts'
+import { AskerKind, theOperator } from '../../domain/event/asker.ts'
 import type { Asker } from '../../domain/event/asker.ts'
 import type { News } from '../../domain/event/news.ts'
 import { UserEventKind } from '../../domain/event/user-event-kind.ts'
@@ -83,8 +83,6 @@ export async function insertUser(db: Db, wanted: NewUser): Promise<CreateUserOut
     .executeTakeFirst()
   return user ? { ok: true, user: userRecord(user) } : { ok: false, refusal: { kind: 'name-taken' } }
 }
-
-const theOperator: Asker = { by: AskerKind.Operator }
 
 function createdBy(asker: Asker = theOperator): News {
   return { kind: UserEventKind.AccountCreated, why: `${roleOf(asker)} created the account`, asker }

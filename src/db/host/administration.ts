@@ -1,8 +1,13 @@
+import { theOperator } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
+import { useNews } from '../../domain/host/news.ts'
 import type { HostUpgrade } from '../../domain/host/upgrade.ts'
 import type { HostRole } from '../../domain/host/role.ts'
 import type { HostLabels } from '../../domain/host/labels.ts'
+import { HostUse, hostUse } from '../../domain/host/use.ts'
 import type { StateCounts } from '../../domain/instance/tally.ts'
+import { tellOfHost } from './events.ts'
 import { isLive } from './live.ts'
 import { heldFootprintMb, promisedFootprintMb, promisedVcpus } from './memory.ts'
 import type { Database } from '../database.ts'
@@ -229,32 +234,35 @@ export async function releaseNode(database: Database, nodeId: string): Promise<N
 }
 
 /**
- * What an administrator lets a host have. `Open`: new instances and volumes may be placed there. `Cordoned`:
- * none, and what it has goes on, restarts, wakes and starts there as before. `Draining`: the same, and its
- * instances move to other hosts.
- */
-export const HostUse = { Open: 'open', Cordoned: 'cordoned', Draining: 'draining' } as const
-export type HostUse = (typeof HostUse)[keyof typeof HostUse]
-
-/**
- * Sets it. When this returns after a cordon, no placement is under way there that is not committed.
- * Idempotent: a second cordon or drain keeps the time of the first. A cordon takes a drain back.
+ * Sets the use of a host, and tells administrators if it was another one before. When this returns after a
+ * cordon, no placement is under way there that is not committed. Idempotent: a second cordon or drain keeps
+ * the time of the first. A cordon takes a drain back.
  */
 export async function setUse(
   { db }: Database,
   nodeId: string,
   use: HostUse,
+  asker: Asker = theOperator,
 ): Promise<{ readonly ok: true } | { readonly ok: false; readonly refusal: 'unknown' }> {
-  const changed = await db
-    .updateTable('nodes')
-    .set((eb) => ({
-      cordonedAt: use === HostUse.Open ? null : eb.fn.coalesce('cordonedAt', now),
-      drainingAt: use === HostUse.Draining ? eb.fn.coalesce('drainingAt', now) : null,
-    }))
-    .where('id', '=', nodeId)
-    .returning('id')
-    .executeTakeFirst()
-  return changed ? { ok: true } : { ok: false, refusal: 'unknown' }
+  return await db.transaction().execute(async (db) => {
+    const before = await db
+      .selectFrom('nodes')
+      .select(['cordonedAt', 'drainingAt'])
+      .where('id', '=', nodeId)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (before === undefined) return { ok: false, refusal: 'unknown' }
+    await db
+      .updateTable('nodes')
+      .set((eb) => ({
+        cordonedAt: use === HostUse.Open ? null : eb.fn.coalesce('cordonedAt', now),
+        drainingAt: use === HostUse.Draining ? eb.fn.coalesce('drainingAt', now) : null,
+      }))
+      .where('id', '=', nodeId)
+      .execute()
+    await tellOfHost(db, nodeId, useNews({ from: hostUse(before), to: use, asker }))
+    return { ok: true }
+  })
 }
 
 async function refused(database: Database, nodeId: string): Promise<NodeChange> {

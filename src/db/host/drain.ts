@@ -1,8 +1,10 @@
+import { drainedNews } from '../../domain/host/news.ts'
 import { chooseHosts } from '../../domain/host/placement.ts'
 import { MoveStep } from '../../domain/instance/lifecycle-state.ts'
 import { isDown } from '../../domain/instance/state.ts'
 import type { Database } from '../database.ts'
 import { Refused } from '../refused.ts'
+import { tellOfHost } from './events.ts'
 import { isLive } from './live.ts'
 import { instanceColumns } from '../instance/row.ts'
 import type { InstanceRow } from '../instance/row.ts'
@@ -11,19 +13,23 @@ import { anyOf } from '../sql/lists.ts'
 import { measureRoom, openHosts, readCandidates } from '../instance/placement-candidates.ts'
 import { footprintMb } from '../../domain/host/memory-room.ts'
 
-/** Ends the drain of a host on which nothing is left. Returns whether it did. */
+/** Ends the drain of a host on which nothing is left, and tells administrators. Returns whether it did. */
 export async function endDrain({ db }: Database, hostId: string): Promise<boolean> {
-  const ended = await db
-    .updateTable('nodes')
-    .set({ drainingAt: null })
-    .where('id', '=', hostId)
-    .where('drainingAt', 'is not', null)
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('instances').select('uuid').where('nodeId', '=', hostId))),
-    )
-    .returning('id')
-    .executeTakeFirst()
-  return ended !== undefined
+  return await db.transaction().execute(async (db) => {
+    const ended = await db
+      .updateTable('nodes')
+      .set({ drainingAt: null })
+      .where('id', '=', hostId)
+      .where('drainingAt', 'is not', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('instances').select('uuid').where('nodeId', '=', hostId))),
+      )
+      .returning('id')
+      .executeTakeFirst()
+    if (ended === undefined) return false
+    await tellOfHost(db, hostId, drainedNews)
+    return true
+  })
 }
 
 /** Whether an administrator still wants the host to be emptied. */

@@ -2,6 +2,8 @@ import type { ExpressionBuilder } from 'kysely'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { agentUrlFromElsewhere } from '../../domain/host/agent-url.ts'
+import { backNews } from '../../domain/host/news.ts'
+import { upgradeNews } from '../../domain/host/upgrade.ts'
 import type { HostUpgrade, UpgradeState } from '../../domain/host/upgrade.ts'
 import type { HostRole } from '../../domain/host/role.ts'
 import { firstInstanceIndex, freeSubnet } from '../../domain/host/private-address.ts'
@@ -14,7 +16,7 @@ import { sameSecret } from '../same-secret.ts'
 import { SecretBoxError } from '../secret-box.ts'
 import type { SecretBox } from '../secret-box.ts'
 import { isLive } from './live.ts'
-import { tellUpgrade } from './upgrades.ts'
+import { tellOfHost } from './events.ts'
 import type { KnownAgents } from './known-agents.ts'
 
 /** A host, and how its agent is reached. */
@@ -55,7 +57,7 @@ interface NewNode {
 
 type HeardNode = NewNode & { readonly joined?: boolean }
 
-type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret' | 'loss' | 'removedAt' | 'upgrade'>
+type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret' | 'loss' | 'lostAt' | 'removedAt' | 'upgrade'>
 
 /**
  * Notes that the host is alive. The first call gives the host a network of its own: `firstSubnet`, or the
@@ -142,7 +144,11 @@ async function hearAny(
       .set((eb) => ({ agentSecret, upgrade: upgradeColumn(heartbeat), ...heardColumns(eb, heartbeat) }))
       .where('id', '=', node.id)
       .execute()
-    await tellUpgrade(db, node.id, { before: stored.upgrade, now: heartbeat.upgrade })
+    const isBack = stored.lostAt !== null && stored.loss === heartbeat.loss
+    await tellOfHost(db, node.id, isBack ? backNews(node.id) : undefined)
+    const { upgrade } = heartbeat
+    const news = upgrade && upgradeNews(node.id, stored.upgrade ?? undefined, upgrade)
+    await tellOfHost(db, node.id, news)
     return { agentSecret, subnet: stored.subnet, loss: stored.loss }
   })
   if (heard === undefined) return undefined
@@ -216,7 +222,7 @@ async function keptRoles(db: Db, hostId: string): Promise<readonly HostRole[] | 
 async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefined> {
   return db
     .selectFrom('nodes')
-    .select(['subnet', 'agentSecret', 'loss', 'removedAt', 'upgrade'])
+    .select(['subnet', 'agentSecret', 'loss', 'lostAt', 'removedAt', 'upgrade'])
     .where('id', '=', nodeId)
     .forUpdate()
     .executeTakeFirst()
@@ -254,7 +260,7 @@ async function addNode(
       ...(isCordoned && { cordonedAt: now }),
     })
     .execute()
-  return { subnet, agentSecret: sealed, loss: 0, removedAt: null, upgrade: null }
+  return { subnet, agentSecret: sealed, loss: 0, lostAt: null, removedAt: null, upgrade: null }
 }
 
 /** Whether this is the secret with which the host with this id joined. */

@@ -1,3 +1,6 @@
+import { theOperator } from '../../domain/event/asker.ts'
+import type { Asker } from '../../domain/event/asker.ts'
+import { lostNews, removedNews } from '../../domain/host/news.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import type { TellCursor } from '../../domain/host/loss.ts'
 import type { ExpressionBuilder } from 'kysely'
@@ -6,6 +9,7 @@ import { instanceColumns } from '../instance/row.ts'
 import type { InstanceRow } from '../instance/row.ts'
 import type { Db, Row, Tables } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
+import { tellOfHost } from './events.ts'
 
 /** What is watched of a host. */
 export type HostTerm = Pick<Row<'nodes'>, (typeof termColumns)[number]>
@@ -71,25 +75,29 @@ function volumesOn(eb: ExpressionBuilder<Tables, 'nodes'>, which: 'all' | 'leavi
 }
 
 /**
- * Declares the host lost if nobody heard it since it was seen so, and nobody else declared it. Returns
- * whether it did. The lock of the row orders this with heartbeats: one that waited for it is answered with
- * the new number, so it renews no term.
+ * Declares the host lost if nobody heard it since it was seen so, and nobody else declared it, and tells
+ * administrators. Returns whether it did. The lock of the row orders this with heartbeats: one that waited
+ * for it is answered with the new number, so it renews no term.
  */
 export async function declareLost(
   { db }: Database,
   hostId: string,
   seen: Pick<HostTerm, 'heartbeatAt' | 'termMs'>,
 ): Promise<boolean> {
-  const declared = await db
-    .updateTable('nodes')
-    .set((eb) => ({ loss: eb('loss', '+', 1), lostAt: now }))
-    .where('id', '=', hostId)
-    .where('heartbeatAt', '=', seen.heartbeatAt)
-    .where('termMs', 'is not distinct from', seen.termMs)
-    .where('lostAt', 'is', null)
-    .returning('id')
-    .executeTakeFirst()
-  return declared !== undefined
+  return await db.transaction().execute(async (db) => {
+    const declared = await db
+      .updateTable('nodes')
+      .set((eb) => ({ loss: eb('loss', '+', 1), lostAt: now }))
+      .where('id', '=', hostId)
+      .where('heartbeatAt', '=', seen.heartbeatAt)
+      .where('termMs', 'is not distinct from', seen.termMs)
+      .where('lostAt', 'is', null)
+      .returning('id')
+      .executeTakeFirst()
+    if (declared === undefined) return false
+    await tellOfHost(db, hostId, lostNews)
+    return true
+  })
 }
 
 /** Whether the host has not cleared up since this loss. */
@@ -112,10 +120,16 @@ export async function isStillLost(
  * heartbeat is answered. Its row stays for what is on it. Returns the host as it is then; undefined if there
  * is none. Idempotent: what was declared before stays so.
  */
-export async function removeAsLost({ db }: Database, hostId: string): Promise<HostOnLoss | undefined> {
+export async function removeAsLost(
+  { db }: Database,
+  hostId: string,
+  asker: Asker = theOperator,
+): Promise<HostOnLoss | undefined> {
   return await db.transaction().execute(async (db) => {
     // In this order, as a removal of a host without instances.
     await db.selectFrom('joinedHosts').select('hostId').where('hostId', '=', hostId).forUpdate().execute()
+    const node = db.selectFrom('nodes').select('lostAt').where('id', '=', hostId)
+    const before = await node.forNoKeyUpdate().executeTakeFirst()
     await db
       .updateTable('nodes')
       .set((eb) => ({
@@ -135,6 +149,7 @@ export async function removeAsLost({ db }: Database, hostId: string): Promise<Ho
       .execute()
     await db.deleteFrom('joinedHosts').where('hostId', '=', hostId).execute()
     await db.deleteFrom('hostInvitations').where('hostId', '=', hostId).execute()
+    if (before?.lostAt === null) await tellOfHost(db, hostId, removedNews(asker))
     return await selectOnLoss(db, hostId)
   })
 }

@@ -30,3 +30,4 @@ export interface Asker {
 }
 
 export const thePlatform: Asker = { by: AskerKind.Platform }
+export const theOperator: Asker = { by: AskerKind.Operator }

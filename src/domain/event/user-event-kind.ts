@@ -57,7 +57,11 @@ export const UserEventKind = {
   /** A run of it is over. The facts say with which result. */
   ScheduleRun: 'schedule.run',
   ScheduleDeleted: 'schedule.deleted',
-  /** The platform of a host's machine is upgraded, goes back, or is done with it. Administrators see it. */
+  /** It is lost, or heard again after that. Administrators see it, as all kinds of hosts. */
+  HostState: 'host.state',
+  /** It is cordoned, emptied, or open again. */
+  HostUse: 'host.use',
+  /** The platform of a host's machine is upgraded, goes back, or is done with it. */
   HostUpgrade: 'host.upgrade',
   ImagePushed: 'image.pushed',
   ImageDeleted: 'image.deleted',

@@ -90,14 +90,15 @@ const told: Readonly<Record<OperationId, readonly UserEventKind[]>> = {
   getHosts: nothing,
   explainHosts: nothing,
   getBalance: nothing,
-  cordonHosts: nothing,
-  uncordonHosts: nothing,
-  drainHosts: nothing,
+  cordonHosts: [UserEventKind.HostUse],
+  uncordonHosts: [UserEventKind.HostUse],
+  drainHosts: [UserEventKind.HostUse],
   labelHosts: nothing,
   inviteHosts: nothing,
   getHostInvitations: nothing,
   deleteHostInvitations: nothing,
-  deleteHosts: nothing,
+  /** Only of one that is removed as lost. */
+  deleteHosts: [UserEventKind.HostState],
 }
 
 /** Requests in an order in which each succeeds. */
@@ -229,6 +230,8 @@ describe('an operation that changes something', () => {
     ] as const)
       await api.database.db.updateTable('nodes').set({ meshKey }).where('id', '=', id).execute()
     await tells('moveInstances', { name: 'free', host: 'h2' })
+    for (const id of ['drainHosts', 'cordonHosts', 'uncordonHosts'] as const) await tells(id, { name: 'h2' })
+    await tells('deleteHosts', { name: 'h2', lost: true })
     const changing = (Object.keys(told) as OperationId[]).filter((id) => told[id].length > 0)
     assert.deepEqual(
       changing.filter((id) => !tried.has(id)),

@@ -4,6 +4,7 @@ import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { explainedText, roostBeside } from '../../support/explanations.ts'
 import { readRows } from '../../support/rows.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 import { assertShows } from '../../support/shown-fields.ts'
 
 describe('hosts over the API', () => {
@@ -113,6 +114,26 @@ describe('hosts over the API', () => {
         await admin.api.one('uncordonHosts', { object: 'local' })
       }
     }
+  })
+
+  it('tell administrators alone, in events, who cordons them, empties them and takes it back', async () => {
+    const told = async ({ api: account }: TestUser) => {
+      await settledEvents(api.database)
+      return await account.call('listEvents', { query: { kind: 'host.use' } })
+    }
+    const before = (await told(admin)).length
+    for (const id of ['cordonHosts', 'cordonHosts', 'drainHosts', 'uncordonHosts'] as const)
+      await admin.api.one(id, { object: 'local' })
+    const events = await told(admin)
+    assert.deepEqual(
+      events.slice(0, events.length - before).map(({ from, to }) => `${from} ${to}`),
+      ['draining open', 'cordoned draining', 'open cordoned'],
+    )
+    assert.partialDeepStrictEqual(events[0], {
+      object: { type: 'host', name: 'local' },
+      by: { kind: 'token' },
+    })
+    assert.deepEqual(await told(user), [])
   })
 
   it('say of a volume on a cordoned host why no new instance can have it', async () => {

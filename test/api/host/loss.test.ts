@@ -9,6 +9,7 @@ import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { explainedText } from '../../support/explanations.ts'
 import { createRoostProgram } from '../../support/roost-program.ts'
 import { readRows } from '../../support/rows.ts'
+import { settledEvents } from '../../support/settled-events.ts'
 import { assertShows } from '../../support/shown-fields.ts'
 
 const joinToken = 'the-join-token-of-the-tests'
@@ -120,6 +121,25 @@ describe('lost hosts over the API', () => {
     assert.match(await explained(kept.uuid), /its volume data is there, so it waits for local; /)
     const { entries } = await user.api.attempt('createInstances', { body: { image: 'hello' } })
     assert.match(JSON.stringify(entries), /No host answers/)
+  })
+
+  it('are told in the events of administrators, and so is that they are back', async () => {
+    const told = async ({ api: account }: TestUser) => {
+      await settledEvents(api.database)
+      return await account.call('listEvents', { query: { kind: 'host', object: 'local' } })
+    }
+    await beat({ termMs, loss: 0 })
+    await lose()
+    await beat({ termMs, loss: 0 })
+    assert.partialDeepStrictEqual(await told(admin), [
+      { kind: 'host.state', to: 'lost', by: { kind: 'platform' } },
+    ])
+    await beat({ termMs, loss: 1 })
+    const [back, ...others] = await told(admin)
+    assert.partialDeepStrictEqual(back, { kind: 'host.state', from: 'lost', to: 'live' })
+    assert.deepEqual(back?.by, { kind: 'host', name: 'local' })
+    assert.equal(others.length, 1)
+    assert.deepEqual(await told(user), [])
   })
 
   it('are counted in metrics', async () => {

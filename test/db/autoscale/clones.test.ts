@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { HostUse, setUse } from '../../../src/db/host/administration.ts'
+import { setUse } from '../../../src/db/host/administration.ts'
 import { sql } from 'kysely'
 import { maxDrainMs } from '../../../src/contract/limits.ts'
 import { lockUser } from '../../../src/db/account/user-lock.ts'
@@ -10,6 +10,7 @@ import { markDeleted } from '../../../src/db/instance/instances.ts'
 import { readQuotas } from '../../../src/db/account/quotas.ts'
 import { ago, now } from '../../../src/db/sql/time.ts'
 import { leastDrainMs } from '../../../src/domain/autoscale/alignment.ts'
+import { HostUse } from '../../../src/domain/host/use.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
 import { addNode, hearNode, testSecretBox } from '../../support/accounts.ts'
@@ -24,8 +25,7 @@ const atOnce = 6
 
 describe('the clones of an autoscaled service', () => {
   const rows = autoscaleRows()
-  const { newUser, scaled, align, marks, clones, grown, target, tell, db, whileHeld } = rows
-  const database = () => rows.database()
+  const { newUser, scaled, align, marks, clones, grown, target, tell, db, database, whileHeld } = rows
 
   function done(aligned: Aligned) {
     assert.ok(aligned.closing === undefined, 'there is a configuration')

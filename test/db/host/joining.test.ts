@@ -2,7 +2,8 @@ import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { HostRole } from '../../../src/domain/host/role.ts'
-import { HostUse, overlookNodes, releaseNode, setUse } from '../../../src/db/host/administration.ts'
+import { overlookNodes, releaseNode, setUse } from '../../../src/db/host/administration.ts'
+import { HostUse } from '../../../src/domain/host/use.ts'
 import {
   admitHost,
   awaitedHosts,

@@ -2,7 +2,8 @@ import { strict as assert } from 'node:assert'
 import type { UserRecord } from '../../../src/db/account/users.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
-import { HostUse, removeNode, setUse } from '../../../src/db/host/administration.ts'
+import { removeNode, setUse } from '../../../src/db/host/administration.ts'
+import { HostUse } from '../../../src/domain/host/use.ts'
 import {
   imagesInUse,
   instancesOfNode,

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
-import { HostUse, setUse } from '../../../src/db/host/administration.ts'
+import { setUse } from '../../../src/db/host/administration.ts'
+import { HostUse } from '../../../src/domain/host/use.ts'
 import { openEnv } from '../../../src/db/instance/row.ts'
 import { listRollouts, findUnstartedRollouts, markRolloutStarted } from '../../../src/db/rollout/records.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
