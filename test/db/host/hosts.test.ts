@@ -328,12 +328,12 @@ describe('hosts', () => {
     await addNode(database, { id: 'a' })
     const [row] = await create()
     await markDeleted(database, user.uuid, row!.uuid)
-    assert.deepEqual(await instancesOfNode(database, 'a'), [
+    assert.deepEqual((await instancesOfNode(database, 'a')).instances, [
       { uuid: row!.uuid, state: InstanceState.Stopped, boot: 0, serviceUuid: null },
     ])
     assert.deepEqual(await imagesInUse(database, 'a'), [testImage])
     await removeInstanceRow(database, row!.uuid)
-    assert.deepEqual(await instancesOfNode(database, 'a'), [])
+    assert.deepEqual(await instancesOfNode(database, 'a'), { instances: [], arriving: [] })
     assert.deepEqual(await imagesInUse(database, 'a'), [])
   })
 
