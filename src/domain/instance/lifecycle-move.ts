@@ -22,8 +22,8 @@ import { InstanceState, isDown } from './state.ts'
  *   starts at the host that it has when the move is over, with its memory, as the permit's boot.
  * - `copy` comes before that order if the instance runs and has a volume: the new host copies the volume and
  *   follows what is written. All is as in `wanted` meanwhile: nothing waits for the copy, and the move may be
- *   changed or taken back. One copy of a move that ends counts, with or without success: without one, the
- *   pause of the instance is longer. If its VM ends before, a VM that runs later is copied anew.
+ *   changed or taken back. A move has one copy, with or without success, also if its VM ends before: without
+ *   one, the pause of the instance is longer. An instance that begins anew all the time moves all the same.
  * - What the old host offers for the copy ends with the VM, or when the instance is held. If the move ends
  *   before that, the old host is told, and no other move begins until it has answered.
  * - A start by hand during the move is such a start, too. Traffic waits by itself.
@@ -202,9 +202,9 @@ function isCopying({ state, boot, offer }: Lifecycle): boolean {
   return state === InstanceState.Running && offer?.boot === boot
 }
 
-/** The VM whose volume was copied has ended, or will. If the instance runs again, it is copied anew. */
+/** The VM whose volume was copied has ended, or will. If the instance runs again, it is not copied again. */
 function notCopying(life: Lifecycle, present: Move, nowMs: number): Lifecycle {
-  const wanted = { ...present, step: MoveStep.Wanted, sinceMs: Math.floor(nowMs) }
+  const wanted = { ...present, copies: undefined, step: MoveStep.Wanted, sinceMs: Math.floor(nowMs) }
   return begun({ ...life, move: wanted }, wanted, nowMs)
 }
 
