@@ -49,6 +49,13 @@ class Checksum {
   }
 }
 
+/**
+ * How much may be sent until the other side has had all: so many times the size of the volume, and this much
+ * for a small one. If the guest writes faster than that, the copy never ends.
+ */
+const mostTimes = 3
+const mostBesides = 256 * 1024 * 1024
+
 /** Sends what a mirror writes. To be disposed of when the mirror is over. */
 export class ChangesSender implements MirrorTarget, Disposable {
   readonly bytes: number
@@ -56,6 +63,7 @@ export class ChangesSender implements MirrorTarget, Disposable {
   readonly #checksum = new Checksum()
   readonly #alive: NodeJS.Timeout
   #sent = 0
+  #isReady = false
 
   constructor(to: Writable, bytes: number) {
     this.#to = to
@@ -84,6 +92,7 @@ export class ChangesSender implements MirrorTarget, Disposable {
 
   /** Tells the other side that it has had all of the volume. */
   tellReady(): void {
+    this.#isReady = true
     this.#mark(marks.ready)
   }
 
@@ -102,6 +111,8 @@ export class ChangesSender implements MirrorTarget, Disposable {
   /** Resolves when the next piece may be sent. */
   async #send(length: number, piece: Buffer): Promise<void> {
     if (this.#to.destroyed) throw new Error('the other host is gone')
+    if (!this.#isReady && this.#sent > mostTimes * this.bytes + mostBesides)
+      throw new Error('the instance writes to its volume faster than that can be copied')
     // A response whose connection is gone calls nobody back.
     await new Promise<void>((resolve, reject) => {
       const closed = () => reject(new Error('the other host is gone'))
