@@ -5,6 +5,7 @@ import type { Forwarding } from '../forwarding.ts'
 import { HttpFailure } from '../http-failure.ts'
 import type { UpstreamConnection, UpstreamRequest } from '../upstream/upstream-connection.ts'
 import { UpstreamFault } from '../request-observer.ts'
+import { ConnectTimeout } from '../upstream/upstream-address.ts'
 import { upstreamLines } from '../upstream/upstream-fields.ts'
 import { faultOf } from '../upstream/upstream-fault.ts'
 import type { UpstreamPool } from '../upstream/upstream-pool.ts'
@@ -28,7 +29,7 @@ class PlainForward implements Forwarding, UpstreamRequest {
   readonly method: string
   readonly #exchange: Exchange
   readonly #pool: UpstreamPool
-  readonly #fresh: boolean
+  readonly #admission: Admission
   readonly #head: string
   /** The body until it was passed on completely. */
   #body: BodyRelay | undefined
@@ -45,7 +46,7 @@ class PlainForward implements Forwarding, UpstreamRequest {
     const { request, client, parts } = exchange
     this.#exchange = exchange
     this.method = request.method
-    this.#fresh = admission.fresh
+    this.#admission = admission
     this.#pool = parts.pools.of(admission)
     const { lines, requestId } = upstreamLines(request, client.connection, exchange.trace?.upstream)
     const bytes = request.bodyBytes ?? 0
@@ -66,7 +67,7 @@ class PlainForward implements Forwarding, UpstreamRequest {
   }
 
   send(): void {
-    this.#connection = this.#pool.take({ fresh: this.#fresh, reuse: !this.#retried })
+    this.#connection = this.#pool.take({ fresh: this.#admission.fresh, reuse: !this.#retried })
     if (this.#connection === undefined) {
       const message = 'The application has too many open connections.'
       return this.#exchange.failWith(new HttpFailure(503, message, { retryAfterMs: 1_000 }))
@@ -139,19 +140,24 @@ class PlainForward implements Forwarding, UpstreamRequest {
     const used = this.#connection?.used === true
     this.#release(false)
     if (this.#aborted) return
-    if (this.#mayRetry(used)) this.#retry(used)
+    if (this.#mayRetry(used, error)) this.#retry(used)
     else this.#exchange.upstreamFailed(faultOf(error), error)
   }
 
   /**
    * Whether the request may be sent again. The instance may just have closed a connection that was used
-   * before, or an instance that was just started may not be ready.
+   * before, or an instance that was just started may not be ready. One that sleeps by now is asked for anew.
    */
-  #mayRetry(used: boolean): boolean {
+  #mayRetry(used: boolean, error: Error): boolean {
     if (!this.repeatable) return false
     if (used) return !this.#retried
+    if (error instanceof ConnectTimeout || this.#admission.slept) return false
     const { startedAtMs, parts } = this.#exchange
-    return this.#fresh && performance.now() - startedAtMs < parts.limits.freshConnectMs && this.#pool.silent
+    return (
+      this.#admission.fresh &&
+      performance.now() - startedAtMs < parts.limits.freshConnectMs &&
+      this.#pool.silent
+    )
   }
 
   /** What was sent is lost, and may be sent again. So the request is as if nothing of it was sent. */

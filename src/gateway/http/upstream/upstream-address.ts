@@ -87,7 +87,7 @@ class Connecting {
     this.#onRead = options.onRead
     this.#done = done
     const { limits, waitedMs = 0 } = options
-    const limitMs = (options.fresh ? limits.freshConnectMs : limits.connectMs) - waitedMs
+    const limitMs = Math.max(1, (options.fresh ? limits.freshConnectMs : limits.connectMs) - waitedMs)
     this.#limit = setTimeout(() => this.#finish(new ConnectTimeout('the port did not accept')), limitMs)
     this.#attempt()
   }
