@@ -60,8 +60,9 @@ describe('an instance with a volume', () => {
       assert.deepEqual(machine.volumes.made.get(volumeUuid), { sizeMb: 64 })
       assert.equal(holder(), uuid)
       assert.deepEqual(machine.volumeEvents, [{ kind: 'made', volumeUuid }])
-      const { checkAfresh, ...volume } = machine.host.find(boot)?.spec.volume ?? {}
+      const { checkAfresh, path, ...volume } = machine.host.find(boot)?.spec.volume ?? {}
       assert.deepEqual(volume, { uuid: volumeUuid, at: '/srv/data', readonly: true })
+      assert.equal(path, machine.volumes.contentOf(volumeUuid))
       assert.equal(checkAfresh, undefined)
     })
 
