@@ -102,7 +102,7 @@ describe('an upgrade', function () {
       new LaneTraffic(names, { ...scaled, name: 'scaled' }, perSecond.scaled),
       new LaneTraffic(names, { ...sleeper, path: '/count' }, perSecond.sleeper),
     ]
-    /** Resolves when all services have answered again, so that the gateway that serves now has their leases. */
+    /** Resolves when all services have answered again, so that the present gateway has their leases. */
     const served = async () => {
       for (const lane of traffic) await lane.next(2)
     }
