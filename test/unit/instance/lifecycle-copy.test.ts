@@ -9,11 +9,11 @@ import { newLifecycle } from '../../../src/domain/instance/lifecycle.ts'
 import { newsOf } from '../../../src/domain/instance/news.ts'
 import { moveSentence } from '../../../src/domain/instance/move-words.ts'
 import {
+  asleepWithMemory as asleep,
   after,
   change,
   copied,
   copyTo,
-  created,
   drainingStop,
   exited,
   fetched,
@@ -22,30 +22,23 @@ import {
   hostLost,
   idle,
   movedVolume as volume,
+  movePlace,
   moved,
   moveTo,
   onTraffic,
+  refused,
   released,
   remove,
+  runningOnTraffic as running,
   slept,
-  start,
   started,
   tick,
 } from './lifecycle-life.ts'
 
-const place = (nodeId: string) => ({ nodeId, address: `10.${nodeId.slice(1)}.0.1` })
-const [h1, h2] = [place('h1'), place('h2')]
-const running = () => after(created({ scaleToZero: onTraffic }), [0, start], [1, started(1, 1)])
-const asleep = () => after(running(), [2, idle(1, 1)], [1_001, tick], [1_002, slept(1, 1_002, 'memory')])
+const [h1, h2] = [movePlace('h1'), movePlace('h2')]
 const work = (life: Lifecycle) => effectsOf(life).hostWork
 const copyWork = (life: Lifecycle) => effectsOf(life).copyWork
 const step = (life: Lifecycle) => life.move?.step
-const refusedFor = (reason: StandByRefusal, epoch: number): LifecycleEvent => ({
-  kind: EventKind.StandByRefused,
-  boot: 1,
-  epoch,
-  reason,
-})
 
 describe('an instance that moves, and runs with a volume', () => {
   const copying = after(running(), [5, copyTo()])
@@ -80,7 +73,7 @@ describe('an instance that moves, and runs with a volume', () => {
     const both = after(idling, [1_007, copied(5)])
     assert.deepEqual([both.order?.hold, step(both)], [undefined, 'wanted'])
     assert.equal(step(after(both, [1_008, slept(1, 1_008)])), 'hold')
-    const refusal = refusedFor(StandByRefusal.Busy, 1)
+    const refusal = refused(1, 1, StandByRefusal.Busy)
     assert.deepEqual(after(both, [1_008, refusal]).order?.hold, h2)
     const changed = after(copying, [6, change(1, { scaleToZero: onTraffic })])
     assert.deepEqual([work(changed)?.kind, copyWork(changed)?.kind], ['change', 'copy'])
@@ -126,7 +119,7 @@ describe('an instance that moves, and runs with a volume', () => {
   })
 
   it('stays if it is stopped, retired or can not sleep, and its old host is told', () => {
-    const refusal = after(copying, [6, copied(5)], [7, refusedFor(StandByRefusal.Programs, 5)])
+    const refusal = after(copying, [6, copied(5)], [7, refused(1, 5, StandByRefusal.Programs)])
     for (const life of [after(copying, [6, forcedStop]), after(copying, [6, drainingStop(60_000)]), refusal])
       assert.deepEqual(
         [life.move, copyWork(life), life.moveFailure === undefined],

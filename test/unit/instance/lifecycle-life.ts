@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { ExitCause } from '../../../src/domain/instance/exit-report.ts'
 import type { ConfigurationChange } from '../../../src/domain/instance/configuration.ts'
 import type { ExitReport } from '../../../src/domain/instance/exit-report.ts'
+import { StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import type { MovedVolume } from '../../../src/domain/instance/host-work.ts'
 import { decide, newLifecycle } from '../../../src/domain/instance/lifecycle.ts'
 import { EventKind } from '../../../src/domain/instance/lifecycle-state.ts'
@@ -113,7 +114,7 @@ export const hostLost = (stays = false, loss = 1, nodeId = 'h1'): LifecycleEvent
   stays,
 })
 export const placed = (nodeId = 'h2'): LifecycleEvent => ({ kind: EventKind.Placed, nodeId })
-const movePlace = (nodeId: string) => ({ nodeId, address: `10.${nodeId.slice(1)}.0.1` })
+export const movePlace = (nodeId: string) => ({ nodeId, address: `10.${nodeId.slice(1)}.0.1` })
 /** A move from h1. The other events of it name it by the time when it was asked for. */
 export const moveTo = (nodeId = 'h2', volume?: MovedVolume): LifecycleEvent => ({
   kind: EventKind.Move,
@@ -148,12 +149,11 @@ export const moveFailed = (atMs: number): LifecycleEvent => ({
   atMs,
   why: 'no way',
 })
-export const refused = (boot: number, epoch = 1): LifecycleEvent => ({
-  kind: EventKind.StandByRefused,
-  boot,
-  epoch,
-  reason: 'busy',
-})
+export const refused = (
+  boot: number,
+  epoch = 1,
+  reason: StandByRefusal = StandByRefusal.Busy,
+): LifecycleEvent => ({ kind: EventKind.StandByRefused, boot, epoch, reason })
 
 /** The report that a boot sleeps: with the given snapshot, or else after a shutdown with exit code 0. */
 export function slept(boot: number, atMs: number, snapshotUuid?: string): LifecycleEvent {
@@ -178,3 +178,8 @@ export function after(life: Lifecycle, ...events: readonly (readonly [number, Li
     return decision.life
   }, life)
 }
+
+export const runningOnTraffic = () =>
+  after(created({ scaleToZero: onTraffic }), [0, start], [1, started(1, 1)])
+export const asleepWithMemory = () =>
+  after(runningOnTraffic(), [2, idle(1, 1)], [1_001, tick], [1_002, slept(1, 1_002, 'memory')])

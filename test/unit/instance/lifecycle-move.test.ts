@@ -8,6 +8,7 @@ import { newLifecycle } from '../../../src/domain/instance/lifecycle.ts'
 import { newsOf } from '../../../src/domain/instance/news.ts'
 import {
   absent,
+  asleepWithMemory as asleep,
   after,
   change,
   created,
@@ -21,10 +22,13 @@ import {
   moveFailed,
   moved,
   movedVolume as volume,
+  movePlace,
   moveTo,
   onTraffic,
+  refused,
   released,
   remove,
+  runningOnTraffic as running,
   slept,
   start,
   started,
@@ -35,19 +39,10 @@ import {
   waking,
 } from './lifecycle-life.ts'
 
-const place = (nodeId: string) => ({ nodeId, address: `10.${nodeId.slice(1)}.0.1` })
-const [h1, h2] = [place('h1'), place('h2')]
-const running = () => after(created({ scaleToZero: onTraffic }), [0, start], [1, started(1, 1)])
-const asleep = () => after(running(), [2, idle(1, 1)], [1_001, tick], [1_002, slept(1, 1_002, 'memory')])
+const [h1, h2] = [movePlace('h1'), movePlace('h2')]
 const stopped = () => after(created(), [0, start], [1, started(1, 1)], [2, exited(1, 2)])
 const work = (life: Lifecycle) => effectsOf(life).hostWork
 const step = (life: Lifecycle) => life.move?.step
-const refusedFor = (reason: StandByRefusal, epoch: number): LifecycleEvent => ({
-  kind: EventKind.StandByRefused,
-  boot: 1,
-  epoch,
-  reason,
-})
 /** The move of an instance that sleeps, asked for at 2000. */
 const moving = () => after(asleep(), [2_000, moveTo()])
 const inRow = () => after(moving(), [2_001, held(2_000)], [2_002, fetched(2_000)])
@@ -157,7 +152,7 @@ describe('an instance that moves to another host', () => {
   })
 
   it('runs on with a sentence if it can not sleep', () => {
-    const life = after(running(), [5, moveTo()], [6, refusedFor(StandByRefusal.NoRoom, 5)])
+    const life = after(running(), [5, moveTo()], [6, refused(1, 5, StandByRefusal.NoRoom)])
     assert.deepEqual([life.state, life.move, work(life)], ['running', undefined, undefined])
     assert.match(life.moveFailure?.why ?? '', /the disk of its host has no room/)
   })
