@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RouteService } from '../../src/domain/service/route-feed.ts'
 import { GatewayLeasePhase } from '../../src/domain/standby/gateway-lease-state.ts'
 import { hostAwayAfterMs, leaseValidMs } from '../../src/domain/standby/lease-protocol.ts'
 import { unreachableAfterMs } from '../../src/domain/host/silence.ts'
@@ -10,6 +12,8 @@ import { FakeLeaseServer } from '../support/fake-lease-server.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 30_000
+/** Leases stay valid in the first time without a sign of the host. In the second the gateway tries again. */
+const [stepMs, refusedWithinMs] = [leaseValidMs / 2, 1_200]
 const asleepSoon: Partial<OpenLease> = { returnAfterMs: 5, quietConnectionsSleep: true }
 
 describe('a host', function () {
@@ -25,8 +29,8 @@ describe('a host', function () {
     host.close()
   })
 
-  function given(): void {
-    one = new BalanceScene(host, { softLimit: 10 }, {})
+  function given(over: Partial<RouteService> = {}): void {
+    one = new BalanceScene(host, { softLimit: 10, ...over }, {})
     one.tell([['a', 'running']])
   }
 
@@ -119,6 +123,79 @@ describe('a host', function () {
       )
       const woken = await waiting
       assert(woken.admitted && woken.instanceUuid === 'b')
+    })
+
+    it('is waited for by what needs more of the hard limit, and is asked for it when it is back', async () => {
+      given()
+      host.answer = () => ({ share: 1 })
+      const held = await one.admission()
+      host.die()
+      await until('the gateway knows', () => one.balancer.hosts.connected === 0, { limitMs })
+      const waiting = one.admit()
+      assert(waiting instanceof Promise, 'the host may have more')
+      await host.revive()
+      const { memoryBoot, count } = await host.next('want')
+      host.say({ kind: 'share', instance: 'a', memoryBoot, count })
+      const more = await waiting
+      assert(more.admitted)
+      more.done()
+      held.done()
+    })
+
+    it('is not waited for if another instance has room, also by what waited for it already', async () => {
+      const other = await FakeLeaseServer.start()
+      try {
+        given()
+        one.hosts = [{ ...other.node, id: 'node-2' }]
+        one.tell([['a', 'running'], ['b', 'running', { nodeId: 'node-2' }]]) // prettier-ignore
+        host.answer = () => ({ share: 1 })
+        other.answer = () => ({ share: 9 })
+        const held = await Promise.all(Array.from({ length: 2 }, async () => await one.admission()))
+        await other.next('open')
+        const before = one.admit()
+        host.die()
+        const outcome = await before
+        assert(outcome.admitted && outcome.instanceUuid === 'b')
+        for (const each of [...held, outcome]) each.done()
+      } finally {
+        other.close()
+      }
+    })
+
+    describe('for long', () => {
+      /** Lets time pass in which the host's machine refuses connections, so that leases stay valid. */
+      async function staysAway(): Promise<void> {
+        const untilMs = one.skewMs + hostAwayAfterMs + stepMs
+        while (one.skewMs < untilMs) {
+          one.skewMs += stepMs
+          await delay(refusedWithinMs)
+        }
+        assert.equal(one.balancer.phases().get(GatewayLeasePhase.Open), 1, 'what runs is served')
+      }
+
+      it('gets what needs more of the hard limit refused, with the reason', async () => {
+        given()
+        host.answer = () => ({ share: 1 })
+        const held = await one.admission()
+        host.die()
+        const waiting = one.admit()
+        assert(waiting instanceof Promise)
+        await staysAway()
+        const refusal = await waiting
+        assert(!refusal.admitted && refusal.reason === 'host-away', JSON.stringify(refusal))
+        held.done()
+      })
+
+      it('gets what is above the whole hard limit refused for that reason', async () => {
+        given({ hardLimit: 1 })
+        host.answer = () => ({ share: 1 })
+        const held = await one.admission()
+        host.die()
+        await staysAway()
+        const refusal = await one.admit()
+        assert(!refusal.admitted && refusal.reason === 'hard-limit', JSON.stringify(refusal))
+        held.done()
+      })
     })
   })
 

@@ -7,7 +7,7 @@ export interface ShareOwner {
   inFlight(): number
   /** Tells the host that something is given back. */
   give(change: ShareChange): void
-  /** Returns false if the host can not be asked now. */
+  /** Asks the host, or waits with that while its agent is away. Returns false if no answer will come. */
   ask(want: ShareChange & { readonly limit: number }): boolean
 }
 
@@ -113,8 +113,8 @@ export class InstanceShare {
     if (gave !== undefined) this.#owner.give(gave)
   }
 
-  /** The line to the host is lost. Answers that are under way do not come. */
-  lineLost(): void {
+  /** No answer to the last `want` will come, and `want` may ask again. */
+  forgetQuestion(): void {
     this.#isAsking = false
   }
 

@@ -22,7 +22,6 @@ import { Sleepers } from './sleepers.ts'
 
 type Opened = Extract<HostMessage, { kind: 'opened' }>
 const noQueue: AdmissionTiming = { queuedUs: 0 }
-
 /**
  * One instance: carries out what the lease machine in `src/domain/standby/gateway-lease.ts` decides, and
  * counts what is in flight.
@@ -71,9 +70,10 @@ export class LeasedInstance implements AdmittedTo {
       inFlight: () => this.inFlight,
       give: (change) => this.#owner.send({ kind: 'gave', instance: this.uuid, ...change }),
       ask: (want) => {
-        if (this.#state.link !== HostConnection.Up) return false
-        this.#owner.send({ kind: 'want', instance: this.uuid, ...want })
-        return true
+        const { link } = this.#state
+        if (link === HostConnection.Up) this.#owner.send({ kind: 'want', instance: this.uuid, ...want })
+        // Over a lost connection the host is asked when its agent is back.
+        return link === HostConnection.Up || link === HostConnection.Lost
       },
     })
   }
@@ -84,6 +84,10 @@ export class LeasedInstance implements AdmittedTo {
 
   get isOpen(): boolean {
     return isOpen(this.#state)
+  }
+
+  get link(): HostConnection {
+    return this.#state.link
   }
 
   /** Whether nothing more may be in flight here. A lease that is asked for will have a share of its own. */
@@ -246,8 +250,9 @@ export class LeasedInstance implements AdmittedTo {
     if (dueChanged) this.#arm()
     for (const effect of effects) this.#carryOut(effect)
     if (event.kind === 'link-silent') this.share.hostSilent()
-    if (!this.share.isAsking || state.link === HostConnection.Up) return
-    this.share.lineLost()
+    const isOfLink = event.kind.startsWith('link-') || event.kind === 'moved'
+    if (!isOfLink || !this.share.isAsking) return
+    if (state.link !== HostConnection.Lost) this.share.forgetQuestion()
     this.#owner.moved({ all: true })
   }
 

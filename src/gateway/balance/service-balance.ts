@@ -1,3 +1,4 @@
+import { HostConnection } from '../../domain/standby/gateway-lease-state.ts'
 import type { RouteService } from '../../domain/service/route-feed.ts'
 import type { Admission, Ask, Refusal } from '../traffic.ts'
 import type { BalanceLimits } from './balance-limits.ts'
@@ -26,11 +27,12 @@ type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
  * opens the running instances that nobody asked for yet. A request gets the first of these that is possible:
  * 1. the open instance with the fewest in flight, below the soft limit;
  * 2. a wait for what is being woken, below the soft limit;
- * 3. a wait for more of an open instance's hard limit, which other gateways may not use;
+ * 3. a wait for a larger share of an open instance's hard limit, if other gateways leave some of it unused;
  * 4. another instance, which is woken for it;
  * 5. an open instance above its soft limit;
  * 6. a wait for what is being woken, as far as the hard limit goes;
- * 7. a refusal.
+ * 7. a wait as in 3. for a host whose agent ended a moment ago, and can not be asked yet;
+ * 8. a refusal.
  * Of the limits of an instance, each gateway has a share (`InstanceShare`).
  */
 export class ServiceBalance {
@@ -159,7 +161,7 @@ export class ServiceBalance {
     const roomy =
       before < Math.min(asking.length * softLimit, room) ? asking[Math.floor(before / softLimit)] : undefined
     if (roomy !== undefined) return { [wait]: roomy }
-    const growing = this.#growNext(ask, before)
+    const growing = this.#growNext(ask, before, HostConnection.Up)
     if (growing !== undefined) return { [wait]: growing }
     const woken = this.#wakeNext(ask)
     if (woken !== undefined) return { [wait]: woken }
@@ -167,7 +169,8 @@ export class ServiceBalance {
     if (crowded !== undefined) return crowded.admit(ask, this.#timing(crowded, waiter))
     const last = asking[asking.length - 1]
     if (last !== undefined && before < room) return { [wait]: last }
-    return this.#refusal(ask)
+    const later = this.#growNext(ask, before, HostConnection.Lost)
+    return later === undefined ? this.#refusal(ask) : { [wait]: later }
   }
 
   #openUnused(): void {
@@ -182,11 +185,12 @@ export class ServiceBalance {
    * Asks for more of the hard limit of an open instance whose share is used up. No more wait than the limit
    * could permit.
    */
-  #growNext({ port }: Ask, before: number): LeasedInstance | undefined {
+  #growNext({ port }: Ask, before: number, link: HostConnection): LeasedInstance | undefined {
     const { hardLimit } = this.#service
     return this.#members.find(
       (member) =>
         member.isOpen &&
+        member.link === link &&
         member.reaches(port) &&
         member.isFull(hardLimit) &&
         before < hardLimit - member.inFlight &&
@@ -239,9 +243,11 @@ export class ServiceBalance {
     const { hardLimit } = this.#service
     const { retryAfterMs } = this.#owner.limits
     const nowMs = this.#owner.nowMs()
-    if (this.#members.some((member) => (member.isFull(hardLimit) && !member.isEnding) || member.isAsking)) {
+    // A used-up share says nothing of the hard limit while the host can not be asked for more.
+    const isAtLimit = (member: LeasedInstance): boolean =>
+      member.inFlight >= hardLimit || (member.isFull(hardLimit) && member.refusal(nowMs) === undefined)
+    if (this.#members.some((member) => member.isAsking || (!member.isEnding && isAtLimit(member))))
       return { admitted: false, reason: 'hard-limit', retryAfterMs }
-    }
     const refusals = this.#members.flatMap((member) => member.refusal(nowMs) ?? [])
     const told = refusals.find(({ reason }) => reason === 'failed' || reason === 'host-away')
     if (told !== undefined) {
