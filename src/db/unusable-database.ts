@@ -13,6 +13,8 @@ const advice: Readonly<Record<string, string>> = {
   '3D000': 'create that database, or correct the name in DATABASE_URL',
   '42501': 'let the user make tables in the schema, or name another user in DATABASE_URL',
   '53300': 'raise max_connections of PostgreSQL, or end other connections',
+  '55P03':
+    'end the transaction that uses one of its tables for so long (a backup or a report may have it open), and try again',
   '57P03': 'try again when PostgreSQL has started',
 }
 
@@ -32,9 +34,14 @@ const adviceOnTrust: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'let DATABASE_URL have a host name that is in its certificate',
 }
 
+/** PostgreSQL's code of an error, or Node's; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
 /** The error for an operator if PostgreSQL refuses; undefined if an operator can not end the refusal. */
 export function refusedByDatabase(url: string, cause: unknown): UnusableDatabase | undefined {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const code = codeOf(cause)
   const [what, todo] =
     adviceOnTrust[code] === undefined ? ['refuses', advice[code]] : ['is not trusted', adviceOnTrust[code]]
   if (todo === undefined) return undefined

@@ -4,8 +4,11 @@ import { migrate, requireShareable } from '../../src/db/schema/migrate.ts'
 import { migrationList, worksFrom } from '../../src/db/schema/migrations/list.ts'
 import { harmOf } from '../support/gentle-migration.ts'
 import { readRows } from '../support/rows.ts'
+import { until } from '../support/until.ts'
 import { createEmptyDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
+
+const limitMs = 30_000
 
 describe('migrations', () => {
   let empty: TestDatabase
@@ -59,6 +62,36 @@ describe('migrations', () => {
         for (const statement of statements.get(name) ?? []) assert.equal(harmOf(statement), undefined, name)
     } finally {
       await database.close()
+    }
+  })
+
+  it('do not hold up the others for long when they wait for a table that somebody reads', async () => {
+    const both = await Promise.all(
+      ['migrations', 'readers'].map((applicationName) => openDatabase({ url: empty.url, applicationName })),
+    )
+    const [migrating, reading] = both
+    const reader = reading!.orm.em.fork()
+    try {
+      const names = migrationList.map(({ name }) => name)
+      const changing = names.indexOf('Migration20261129080000_host_upgrades')
+      await migrating!.orm.migrator.up({ to: names[changing - 1]! })
+      await reader.begin()
+      await reader.execute('select * from nodes')
+      const migrated = migrate(migrating!)
+      let isOver = false
+      void migrated.finally(() => (isOver = true)).catch(() => undefined)
+      const isHeldUp = async () => {
+        const text = `select from pg_locks where relation = 'nodes'::regclass and not granted`
+        return (await readRows(reading!, { text })).length > 0
+      }
+      await until('the change waits', isHeldUp, { limitMs })
+      await readRows(reading!, { text: 'select * from nodes' })
+      assert.equal(isOver, false, 'the change waits still')
+      await reader.rollback()
+      assert.deepEqual(await migrated, names.slice(changing))
+    } finally {
+      if (reader.isInTransaction()) await reader.rollback()
+      await Promise.all(both.map((database) => database.close()))
     }
   })
 

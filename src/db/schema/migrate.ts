@@ -1,10 +1,29 @@
+import { setTimeout } from 'node:timers/promises'
+import type { ExpressionBuilder } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../database.ts'
-import { UnusableDatabase, databasePlace, failedConnection, refusedByDatabase } from '../unusable-database.ts'
+import {
+  UnusableDatabase,
+  codeOf,
+  databasePlace,
+  failedConnection,
+  refusedByDatabase,
+} from '../unusable-database.ts'
 import { migrationList, worksFrom } from './migrations/list.ts'
 
 /** The lock by which one process at a time migrates a database. The number has no other meaning. */
 const migrationLock = 7_070_001
+/**
+ * How long a migration waits for one lock. Every later query on that table, also a host's heartbeat, waits
+ * behind it.
+ */
+const lockWaitMs = 2_000
+/** How long to wait before another attempt, so that what waited behind the last one goes on. */
+const betweenAttemptsMs = 1_000
+/** A part that takes over has 30 s for its start, and is to say why it can not. */
+const maxAttempts = 8
+/** The codes with which PostgreSQL ends the wait for a lock: the time is over, or two wait for each other. */
+const lockFailures: ReadonlySet<string> = new Set(['55P03', '40P01'])
 
 /** This version of Roost can not work with the database. The message tells people what to do. */
 export class UnknownDatabase extends UnusableDatabase {
@@ -29,7 +48,7 @@ export async function migrate(database: Database): Promise<readonly string[]> {
     const history = await readHistory(lock)
     const reason = reasonAgainst(history)
     if (reason !== undefined) throw new UnknownDatabase(`${databasePlace(database.url)} ${reason}`)
-    const migrated = await database.orm.migrator.up()
+    const migrated = await changeTables(database)
     // A later version has made its own mark.
     if (unknownOf(history).length === 0 && history.worksFrom !== worksFrom) await markDatabase(lock)
     return migrated.map((migration) => migration.name)
@@ -38,6 +57,27 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   } finally {
     await lock.end()
   }
+}
+
+/** Makes all pending changes in one transaction, or none. It takes two connections of the pool. */
+async function changeTables({ orm }: Database) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await orm.em.fork().transactional(async (em) => {
+        await em.getKysely().selectNoFrom(lockTimeout).execute()
+        return await orm.migrator.up({ transaction: em.getTransactionContext()! })
+      })
+    } catch (error) {
+      if (!lockFailures.has(codeOf(error)) || attempt === maxAttempts) throw error
+      await setTimeout(betweenAttemptsMs)
+    }
+  }
+}
+
+/** Bounds each wait for a lock in the statement's own transaction. */
+function lockTimeout(eb: ExpressionBuilder<object, never>) {
+  const setting = [eb.val('lock_timeout'), eb.val(String(lockWaitMs)), eb.lit(true)]
+  return eb.fn<string>('set_config', setting).as('timeout')
 }
 
 /**
