@@ -3,6 +3,7 @@ import { requestError } from '../../contract/errors.ts'
 import { idTakenText, isReportable, removedText } from '../../domain/host/api-protocol.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import { wires } from '../../domain/protocols.ts'
+import { TokenBuckets } from '../../domain/token-bucket.ts'
 import {
   imagesInUse,
   instancesOfNode,
@@ -24,6 +25,12 @@ import { parseHeartbeat, parseHostReport, parseRegistryTokenRequest } from './no
 import { requireVersion } from './told-version.ts'
 
 /**
+ * How many events about its upgrades one host may cause at each process of the API. An upgrade that goes back
+ * causes three. A host that lies must not fill the events of administrators.
+ */
+const upgradeStepsRate = { perSecond: 1 / 60, burst: 12 }
+
+/**
  * The endpoints for hosts: see `src/domain/host/api-protocol.ts`. A host sees only the instances that are
  * placed on it.
  */
@@ -34,7 +41,9 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const spoken = requireVersion(wires.hostCalls, ({ node }) => `host '${node}'`)
   const meshReader = new MeshReader(deps)
   const { database, secretBox } = deps
-  const heartbeats = { database, secretBox, known: new KnownAgents() }
+  const upgradeSteps = new TokenBuckets(upgradeStepsRate)
+  const mayTellUpgrade = (hostId: string) => upgradeSteps.take(hostId, performance.now())
+  const heartbeats = { database, secretBox, known: new KnownAgents(), mayTellUpgrade }
 
   router.put('/', joining, spoken, readBody(), async (ctx) => {
     ctx.state.route = 'internal.heartbeat'

@@ -41,6 +41,12 @@ export interface NodesDeps {
   readonly secretBox: SecretBox
 }
 
+interface HeartbeatDeps extends NodesDeps {
+  readonly known?: KnownAgents
+  /** Whether administrators may be told now of another step of the host's upgrade. Absent: always. */
+  readonly mayTellUpgrade?: (hostId: string) => boolean
+}
+
 /** The lock under which hosts get their subnets one after the other. The number has no other meaning. */
 const subnetLock = 7_070_002
 
@@ -69,7 +75,7 @@ type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret' | 'loss' | 'lostAt
  * after the first need one statement each.
  */
 export async function recordHeartbeat(
-  deps: NodesDeps & { readonly known?: KnownAgents },
+  deps: HeartbeatDeps,
   node: HeardNode,
   heartbeat: NodeHeartbeat,
 ): Promise<NodeAssignment | undefined> {
@@ -123,7 +129,7 @@ function commitsLate(eb: ExpressionBuilder<Tables, 'nodes'>) {
 }
 
 async function hearAny(
-  deps: NodesDeps & { readonly known?: KnownAgents },
+  deps: HeartbeatDeps,
   node: HeardNode,
   heartbeat: NodeHeartbeat,
 ): Promise<NodeAssignment | undefined> {
@@ -139,16 +145,19 @@ async function hearAny(
     const isReleased = stored.agentSecret === releasedSecret
     if (!isReleased && !isSealed(deps, node.id, { sealed: stored.agentSecret, secret })) return undefined
     const agentSecret = isReleased ? sealed : stored.agentSecret
+    const { upgrade } = heartbeat
+    const news = upgrade && upgradeNews(node.id, stored.upgrade ?? undefined, upgrade)
+    // If the event has to wait, the row keeps the old state, so a later heartbeat causes the event.
+    const mayTell = news === undefined || (deps.mayTellUpgrade?.(node.id) ?? true)
+    const told = mayTell ? { upgrade: upgradeColumn(heartbeat) } : {}
     await db
       .updateTable('nodes')
-      .set((eb) => ({ agentSecret, upgrade: upgradeColumn(heartbeat), ...heardColumns(eb, heartbeat) }))
+      .set((eb) => ({ agentSecret, ...told, ...heardColumns(eb, heartbeat) }))
       .where('id', '=', node.id)
       .execute()
     const isBack = stored.lostAt !== null && stored.loss === heartbeat.loss
     await tellOfHost(db, node.id, isBack ? backNews(node.id) : undefined)
-    const { upgrade } = heartbeat
-    const news = upgrade && upgradeNews(node.id, stored.upgrade ?? undefined, upgrade)
-    await tellOfHost(db, node.id, news)
+    if (mayTell) await tellOfHost(db, node.id, news)
     return { agentSecret, subnet: stored.subnet, loss: stored.loss }
   })
   if (heard === undefined) return undefined

@@ -87,6 +87,13 @@ describe('upgrades of hosts over the API', () => {
     assert.match((await roost.run(['host', 'show', 'local'])).out, new RegExp(failure))
   })
 
+  it('are told at a bounded pace, whatever a host says', async () => {
+    for (let each = 0; each < 30; each++) await tell({ state: 'done', beganAtMs: beganAtMs + each })
+    const { length } = await eventsOf(admin)
+    assert.ok(length >= 12 && length < 20, `${length} events`)
+    assert.equal((await shown())?.state, 'done')
+  })
+
   it('are told in the events of each administrator, and of nobody else', async () => {
     const second = await api.addUser({ admin: true })
     await beat()

@@ -11,6 +11,8 @@ import { insertInstances } from '../../../src/db/instance/create.ts'
 import { removeInstanceRow } from '../../../src/db/instance/records.ts'
 import { AskerKind } from '../../../src/domain/event/asker.ts'
 import { UserEventKind } from '../../../src/domain/event/user-event-kind.ts'
+import { UpgradeState } from '../../../src/domain/host/upgrade.ts'
+import type { HostUpgrade } from '../../../src/domain/host/upgrade.ts'
 import { HostUse } from '../../../src/domain/host/use.ts'
 import { addUser, testAgentSecret, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
@@ -44,9 +46,9 @@ describe('events of hosts', () => {
     await own.drop()
   })
 
-  const beat = async (loss: number) =>
+  const beat = async (loss: number, upgrade?: HostUpgrade, mayTellUpgrade = true) =>
     await recordHeartbeat(
-      { database, secretBox: testSecretBox, known },
+      { database, secretBox: testSecretBox, known, mayTellUpgrade: () => mayTellUpgrade },
       { id: 'h2', firstSubnet: '10.64.0.0/20' },
       {
         agentUrl: 'http://127.0.0.1:7171',
@@ -58,6 +60,7 @@ describe('events of hosts', () => {
         version: '1',
         termMs,
         loss,
+        ...(upgrade && { upgrade }),
       },
     )
   const seen = async () => (await readTerms(database))[0]!
@@ -69,7 +72,7 @@ describe('events of hosts', () => {
       .selectFrom('events')
       .select(['userUuid', 'kind', 'objectName', 'objectUuid', 'stateBefore', 'stateAfter', 'why'])
       .select(['askedBy', 'askerName', 'requestId'])
-      .where('kind', 'in', [UserEventKind.HostState, UserEventKind.HostUse])
+      .where('kind', 'in', [UserEventKind.HostState, UserEventKind.HostUse, UserEventKind.HostUpgrade])
       .orderBy('position')
       .execute()
     const texts = administrators.map((uuid) =>
@@ -154,6 +157,14 @@ describe('events of hosts', () => {
     known = new KnownAgents()
     for (const loss of [1, 2, 2]) await beat(loss)
     assert.deepEqual(await told(), [lost, back, lost, back])
+  })
+
+  it('tell a step of an upgrade later, if there were too many', async () => {
+    const upgrade = { state: UpgradeState.Done, from: '1', to: '2', beganAtMs: 1 }
+    for (const mayTell of [false, false]) assert.ok(await beat(0, upgrade, mayTell))
+    assert.deepEqual(await told(), [])
+    for (const mayTell of [true, false, true]) assert.ok(await beat(0, upgrade, mayTell))
+    assert.deepEqual(await told(), ['host.upgrade - done by host h2: all parts are of Roost 2'])
   })
 
   it('tell who removed it as lost, unless it was lost already', async () => {
