@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
@@ -73,6 +73,7 @@ const slowLinks = {
   plain: 'tbf rate 4mbit burst 16kb latency 200ms',
 }
 const mebibyte = 1024 * 1024
+const fullBelowMb = 16
 
 export interface WireOptions {
   /** The size of a disk of its own for each machine. Absent: they share that of the test run. */
@@ -272,10 +273,17 @@ class OwnDisk {
     execFileSync('mount', ['-o', 'loop', this.#image, directory])
   }
 
+  /** Asks for more than there is: all of it is taken, whatever the host writes meanwhile. */
   fill(): void {
+    const length = `${this.#freeMb() + fullBelowMb}M`
+    spawnSync('fallocate', ['--length', length, this.#filler])
+    const leftMb = this.#freeMb()
+    if (leftMb > fullBelowMb) throw new Error(`the disk has ${leftMb} MB of room yet`)
+  }
+
+  #freeMb(): number {
     const { bavail, bsize } = statfsSync(this.#directory)
-    const freeMb = Math.floor((bavail * bsize) / mebibyte)
-    execFileSync('fallocate', ['--length', `${freeMb}M`, this.#filler])
+    return Math.floor((bavail * bsize) / mebibyte)
   }
 
   free(): void {
