@@ -46,8 +46,8 @@ function dataDirectoryAt(directory: string): string {
 
 function nobody(dataDir: string): string {
   return (
-    `no platform that can be taken over runs in ${dataDir}, or it belongs to another user: name the checkout or the data directory of ` +
-    'the one that runs, and use sudo if it runs as root'
+    `no platform that can be taken over runs in ${dataDir}. If one runs from elsewhere, name its checkout or its data directory. If it ` +
+    'is still starting, wait until its parts run. If it belongs to another user, be that user; use sudo if it runs as root'
   )
 }
 
