@@ -32,8 +32,8 @@ export async function temporalPart(options: EmbeddedTemporal): Promise<Part> {
     name: 'temporal',
     program: options.program,
     args: devServerArgs(options),
-    // The CLI would read a configuration from the home directory, which does not belong to Roost.
-    env: { TEMPORAL_DISABLE_CONFIG_FILE: 'true' },
+    // The CLI reads files of the home directory, and exits if it may not read that. So it has one of its own.
+    env: { TEMPORAL_DISABLE_CONFIG_FILE: 'true', HOME: path.dirname(options.databaseFile) },
     confinement,
     stopSignal: 'SIGINT',
     stopLimitMs: 5_000,

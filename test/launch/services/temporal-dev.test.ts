@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { readInstalled, requireInstalled } from '../../../src/launch/installed.ts'
@@ -14,7 +24,7 @@ import { itServesRoost } from './temporal-form.ts'
 describe("Temporal's dev server", () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'roost-temporal-'))
   const options = {
-    databaseFile: path.join(directory, 'temporal.db'),
+    databaseFile: path.join(directory, 'data/temporal.db'),
     namespace: 'roost',
     port: 0,
     uiPort: 0,
@@ -24,8 +34,15 @@ describe("Temporal's dev server", () => {
   before(async () => {
     const { port, ui } = await rememberedPorts(path.join(directory, 'ports.json'), ['port', 'ui'])
     Object.assign(options, { port, uiPort: ui })
-    const part = await temporalPart({ ...options, program: requireInstalled(readInstalled(), 'temporalCli') })
-    supervisor = createSupervisor(createFakeParts(directory).options([part]))
+    // Its user may read the program where it is, and nothing of the home directory.
+    const program = path.join(directory, 'temporal')
+    const home = path.join(directory, 'home')
+    chmodSync(directory, 0o755)
+    mkdirSync(home, { mode: 0o700 })
+    copyFileSync(requireInstalled(readInstalled(), 'temporalCli'), program)
+    const part = await temporalPart({ ...options, program })
+    const environment = { ...process.env, HOME: home }
+    supervisor = createSupervisor({ ...createFakeParts(directory).options([part]), environment })
     await supervisor.start()
   })
 
