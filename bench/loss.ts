@@ -4,7 +4,7 @@ import { Dice } from '../test/sim/dice.ts'
 import { lossWays } from '../test/support/host-losses.ts'
 import { LossRun } from '../test/support/loss-run.ts'
 import type { LossPlan } from '../test/support/loss-run.ts'
-import { openLossScene, termS } from '../test/support/loss-scene.ts'
+import { openLossScene, shortTermS } from '../test/support/loss-scene.ts'
 import type { LossScene } from '../test/support/loss-scene.ts'
 import { tellFigures } from '../test/support/loss-table.ts'
 import { needsNamespace, runInNamespace } from '../test/support/namespace.ts'
@@ -12,34 +12,43 @@ import { needsNamespace, runInNamespace } from '../test/support/namespace.ts'
 /**
  * `npm run loss -- --runs 20` loses a host again and again, in ways that a seed decides, while a witness asks
  * all instances. It ends with a table of the times, and says how often an instance had two VMs at once. With
- * `--way cut` it takes only that way.
+ * `--way cut` it takes only that way, and with `--term 60` the hosts have a term of a minute.
  */
 
 const mostRuns = 10_000
 const maxSeed = 2 ** 31
+const maxTermS = 600
 const maxShown = 6_000
 /**
  * When a host comes back that may not count as lost. The most delicate moments are those around the end of
  * its term, and the few seconds until it is declared lost.
  */
-const backMs = { soonest: (termS - 4) * 1_000, latest: (termS + 8) * 1_000 }
+const backS = { beforeTerm: 4, afterTerm: 8 }
 const brieflyLost = 0.5
 
 interface Options {
   readonly runs: number
   readonly seed: number
   readonly ways: readonly LossPlan['way'][]
+  readonly termS: number
 }
 
 function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
-    options: { runs: { type: 'string', default: '10' }, seed: { type: 'string' }, way: { type: 'string' } },
+    options: {
+      runs: { type: 'string', default: '10' },
+      seed: { type: 'string' },
+      way: { type: 'string' },
+      term: { type: 'string', default: String(shortTermS) },
+    },
   })
   const ways = values.way === undefined ? lossWays : lossWays.filter((one) => one === values.way)
   if (ways.length === 0) throw new Error(`--way is one of ${lossWays.join(', ')}, not '${values.way}'`)
   const seed = values.seed ?? String(Math.floor(Math.random() * maxSeed))
-  return { runs: whole('--runs', values.runs, mostRuns), seed: whole('--seed', seed, maxSeed), ways }
+  const termS = whole('--term', values.term, maxTermS)
+  if (termS < shortTermS) throw new Error(`--term is at least ${shortTermS}, not '${values.term}'`)
+  return { runs: whole('--runs', values.runs, mostRuns), seed: whole('--seed', seed, maxSeed), ways, termS }
 }
 
 function whole(name: string, text: string, most: number): number {
@@ -49,10 +58,10 @@ function whole(name: string, text: string, most: number): number {
   return value
 }
 
-function planBy(dice: Dice, ways: Options['ways']): LossPlan {
+function planBy(dice: Dice, { ways, termS }: Options): LossPlan {
   const plan = { way: dice.pick(ways), awake: dice.chance(0.5) }
   // Both are drawn in any case, so that a run depends on the seed and its number alone.
-  const backAfterMs = Math.round(dice.between(backMs.soonest, backMs.latest))
+  const backAfterMs = Math.round(dice.between(termS - backS.beforeTerm, termS + backS.afterTerm) * 1_000)
   return dice.chance(brieflyLost) ? { ...plan, backAfterMs } : plan
 }
 
@@ -90,16 +99,17 @@ function tellFailure(scene: LossScene, failure: unknown): void {
   )
 }
 
-async function main({ runs, seed, ways }: Options): Promise<boolean> {
-  process.stdout.write(`${runs} runs with the seed ${seed}\n`)
+async function main(options: Options): Promise<boolean> {
+  const { runs, seed, termS } = options
+  process.stdout.write(`${runs} runs with the seed ${seed} and a term of ${termS} s\n`)
   const dice = new Dice(seed)
   const played: LossRun[] = []
   let [two, failed] = [0, 0]
   let scene: LossScene | undefined
   try {
     for (let turn = 1; turn <= runs; turn++) {
-      scene ??= await openLossScene()
-      const run = new LossRun(scene, planBy(dice, ways))
+      scene ??= await openLossScene(termS)
+      const run = new LossRun(scene, planBy(dice, options))
       process.stdout.write(`run ${turn}: ${JSON.stringify(run.plan)}\n`)
       const startedMs = performance.now()
       const { proofs, failure } = await witnessed(run)

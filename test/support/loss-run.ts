@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { losses } from './host-losses.ts'
 import type { LossWay } from './host-losses.ts'
 import type { InstanceView } from './instances.ts'
-import { lostHost, termS } from './loss-scene.ts'
+import { lostHost } from './loss-scene.ts'
 import type { LossScene } from './loss-scene.ts'
 import { monotonicMs } from './monotonic-clock.ts'
 import { virtualMachinesByInstance } from './processes.ts'
@@ -116,7 +116,7 @@ export class LossRun {
 
   /** Loses the host, and waits until all instances without a volume answer on other hosts. */
   async lose(): Promise<void> {
-    const { witness } = this.#scene
+    const { witness, termS } = this.#scene
     await this.#loseHost()
     const limitMs = termS * 1_000 + placedWithinMs + startsWithinMs
     for (const kind of movable) {

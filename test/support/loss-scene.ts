@@ -11,7 +11,7 @@ import { openWitness } from './witness.ts'
 import type { Witness } from './witness.ts'
 
 /**
- * A control plane whose machine is the host `local`, and the hosts `h2` and `h3`, with a short term. The host
+ * A control plane whose machine is the host `local`, and the hosts `h2` and `h3`. The host
  * `h2` is the one that gets lost. A witness asks from within the namespace of each.
  */
 export interface LossScene {
@@ -20,6 +20,8 @@ export interface LossScene {
   readonly names: PublicNames
   readonly witness: Witness
   readonly lost: Machine
+  /** The term of the hosts, in seconds. */
+  readonly termS: number
   /** Has new instances placed on the host that gets lost, or on every host. */
   placeOn(hosts: 'h2' | 'all'): Promise<void>
   remove(): Promise<void>
@@ -28,9 +30,9 @@ export interface LossScene {
 export const lostHost = 'h2'
 const otherHosts = ['local', 'h3'] as const
 /** The shortest that the setting takes, so that a test need not wait for long. */
-export const termS = 10
+export const shortTermS = 10
 
-export async function openLossScene(): Promise<LossScene> {
+export async function openLossScene(termS = shortTermS): Promise<LossScene> {
   const undo: (() => Promise<unknown>)[] = []
   const remove = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -61,7 +63,7 @@ export async function openLossScene(): Promise<LossScene> {
       for (const object of otherHosts)
         await stack.api.one(hosts === 'all' ? 'uncordonHosts' : 'cordonHosts', { object })
     }
-    return { stack, roost, names, witness, lost, placeOn, remove }
+    return { stack, roost, names, witness, lost, termS, placeOn, remove }
   } catch (error) {
     await remove()
     throw error
