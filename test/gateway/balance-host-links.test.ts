@@ -153,9 +153,11 @@ describe('a host', function () {
         const held = await Promise.all(Array.from({ length: 2 }, async () => await one.admission()))
         await other.next('open')
         const before = one.admit()
+        const diedMs = performance.now()
         host.die()
         const outcome = await before
         assert(outcome.admitted && outcome.instanceUuid === 'b')
+        assert(performance.now() - diedMs < hostAwayAfterMs / 2, 'its host does not count as away yet')
         for (const each of [...held, outcome]) each.done()
       } finally {
         other.close()
