@@ -11,8 +11,8 @@ import { openWitness } from './witness.ts'
 import type { Witness } from './witness.ts'
 
 /**
- * A control plane whose machine is the host `local`, and the hosts `h2` and `h3`. The host
- * `h2` is the one that gets lost. A witness asks from within the namespace of each.
+ * A control plane whose machine is the host `local`, and the hosts `h2` and `h3`. The host `h2` is the one
+ * that gets lost. A witness asks from within the namespace of each.
  */
 export interface LossScene {
   readonly stack: Stack

@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process'
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
-import { promisify } from 'node:util'
 import { roostVersion } from '../../src/domain/roost-version.ts'
 import { setupFileName } from '../../src/launch/installed.ts'
 import { migrationList } from '../../src/db/schema/migrations/list.ts'
 import { ownCheckout } from '../../src/launch/own-checkout.ts'
+import { outcomeOf } from './program-outcome.ts'
+import type { ProgramOutcome } from './program-outcome.ts'
 
 /** A checkout of a later version, which is set up. */
 export interface NextVersion {
@@ -96,17 +96,7 @@ interface Stamps {
 export const upgradeLimitMs = 200_000
 
 /** Runs `roost upgrade` of that version for the platform in a data directory. */
-export async function upgradeTo(
-  { checkout }: NextVersion,
-  dataDir: string,
-): Promise<{ readonly code: number; readonly text: string }> {
+export async function upgradeTo({ checkout }: NextVersion, dataDir: string): Promise<ProgramOutcome> {
   const program = path.join(checkout, 'src/bin/roost.ts')
-  try {
-    const options = { timeout: upgradeLimitMs }
-    const { stdout } = await promisify(execFile)(process.execPath, [program, 'upgrade', dataDir], options)
-    return { code: 0, text: stdout }
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, text: stdout + stderr }
-  }
+  return await outcomeOf(process.execPath, [program, 'upgrade', dataDir], { timeout: upgradeLimitMs })
 }

@@ -1,12 +1,13 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import process from 'node:process'
-import { promisify } from 'node:util'
 import type { Machine } from './host-machines.ts'
 import { commandLineOf, familyOf, signalAll } from './processes.ts'
+import { outcomeOf } from './program-outcome.ts'
+import type { ProgramOutcome } from './program-outcome.ts'
 import { until } from './until.ts'
 
 const program = '/lib/systemd/systemd'
@@ -85,7 +86,7 @@ export class Systemd {
   private constructor({ namespace, dataDir }: Machine, child: ChildProcess, pid: number) {
     this.#child = child
     this.#pid = pid
-    this.#groups = hierarchies.map((directory) => path.join(directory, namespace))
+    this.#groups = groupsOf(namespace)
     this.#log = logOf(dataDir)
   }
 
@@ -95,7 +96,7 @@ export class Systemd {
 
   static async start(machine: Machine): Promise<Systemd> {
     const { namespace, dataDir } = machine
-    const groups = hierarchies.map((directory) => path.join(directory, namespace))
+    const groups = groupsOf(namespace)
     const apart = 'unshare --pid --fork --kill-child --mount --cgroup --ipc --uts --propagation private'
     const first = [...apart.split(' '), 'sh', '-c', prepared, 'systemd', logOf(dataDir), ...groups]
     const command = ['sh', '-c', entered, 'groups', ...groups, '--', ...first]
@@ -125,16 +126,10 @@ export class Systemd {
     command: string,
     args: readonly string[],
     settings: Readonly<Record<string, string>> = {},
-  ): Promise<{ readonly code: number; readonly text: string }> {
+  ): Promise<ProgramOutcome> {
     const inside = ['--target', String(this.#pid), '--pid', '--mount', '--net', '--ipc', '--uts']
-    try {
-      const options = { timeout: commandLimitMs, env: { ...process.env, ...settings } }
-      const { stdout } = await promisify(execFile)('nsenter', [...inside, '--', command, ...args], options)
-      return { code: 0, text: stdout }
-    } catch (error) {
-      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-      return { code, text: stdout + stderr }
-    }
+    const options = { timeout: commandLimitMs, env: { ...process.env, ...settings } }
+    return await outcomeOf('nsenter', [...inside, '--', command, ...args], options)
   }
 
   /** What the services printed. */
@@ -165,6 +160,10 @@ function isRemoved(group: string): boolean {
   if (!existsSync(group)) return true
   spawnSync('find', [group, '-ignore_readdir_race', '-depth', '-type', 'd', '-delete'])
   return !existsSync(group)
+}
+
+function groupsOf(namespace: string): readonly string[] {
+  return hierarchies.map((directory) => path.join(directory, namespace))
 }
 
 function logOf(dataDir: string): string {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { open, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { outcomeOf } from '../../support/program-outcome.ts'
 
 const run = promisify(execFile)
 
@@ -54,13 +55,8 @@ export async function debugFs(image: string, ...requests: readonly string[]): Pr
 
 /** The exit code and the output of a check that changes nothing. */
 export async function lookOver(image: string): Promise<{ readonly code: number; readonly said: string }> {
-  try {
-    const { stdout } = await run('e2fsck', ['-fn', image])
-    return { code: 0, said: stdout }
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, said: stdout + stderr }
-  }
+  const { code, text } = await outcomeOf('e2fsck', ['-fn', image])
+  return { code, said: text }
 }
 
 export async function superblockOf(image: string): Promise<string> {
